@@ -207,9 +207,7 @@ def _read_scalar(text):
 
 
 def _read_quoted(text):
-    if _ESCAPED.search(text) or re.search(
-        r"(?<!\\)(?:\\\\)*\\u[dD][89abAB]|(?<!\\)(?:\\\\)*\\u[dD][c-fC-F]", text
-    ):
+    if _ESCAPED.search(text) or re.search(r"(?<!\\)(?:\\\\)*\\u[dD][89abAB]|(?<!\\)(?:\\\\)*\\u[dD][c-fC-F]", text):
         raise NotFlatError("quoted")
     try:
         return json.loads(text)
@@ -273,6 +271,8 @@ def find_title(values, text, path):
             found = re.fullmatch(r"#[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*", line)
             if found and found[1]:
                 return found[1]
+            if re.fullmatch("[0-9a-hjkmnp-tv-z]{12}", str(values.get("id"))):
+                return line.strip(" \t")[:80]
             break
     return path.rpartition("/")[2].removesuffix(".md")
 

@@ -244,9 +244,7 @@ def parse_entry(line):
 def _check_names(entry):
     required, optional, some = TYPES[entry["type"]]
     names = set(entry)
-    allowed = (
-        set(COMMON) | required | optional | some | {"seen"} | ({"subj", "pol"} if "rec" in names else set())
-    )
+    allowed = set(COMMON) | required | optional | some | {"seen"} | ({"subj", "pol"} if "rec" in names else set())
     needed = (set(COMMON) - {"prev"}) | required
     if names - allowed:
         raise RefusedError("entry_unknown_member")

@@ -88,8 +88,7 @@ def make_canonical_vectors():
             )
         ],
         "refused": [
-            {"name": name, "b64": b64(data), "why": refusal(parse_strict, data)}
-            for name, data in refused.items()
+            {"name": name, "b64": b64(data), "why": refusal(parse_strict, data)} for name, data in refused.items()
         ],
         "not_canonical": [
             {"name": "float", "json": '{"a":1.5}', "why": refusal(canonical, {"a": 1.5})},
@@ -154,8 +153,7 @@ def make_commitment_vectors():
         ],
         "pepper": PEPPER.hex(),
         "pseudonyms": [
-            {"class": group, "name": name, "pseudonym": pseudonym(PEPPER, group, name)}
-            for group, name in names
+            {"class": group, "name": name, "pseudonym": pseudonym(PEPPER, group, name)} for group, name in names
         ],
     }
 

@@ -174,12 +174,9 @@ def make_vectors():
         check_periods(periods)
     return {
         "instants": [
-            {"input": text, "instant": parse_instant(text)[0], "precision": parse_instant(text)[1]}
-            for text in inputs
+            {"input": text, "instant": parse_instant(text)[0], "precision": parse_instant(text)[1]} for text in inputs
         ],
         "refused": [{"input": text, "why": refusal(parse_instant, text)} for text in refused],
         "periods": good_periods,
-        "refused_periods": [
-            {"periods": periods, "why": refusal(check_periods, periods)} for periods in bad_periods
-        ],
+        "refused_periods": [{"periods": periods, "why": refusal(check_periods, periods)} for periods in bad_periods],
     }

@@ -95,11 +95,7 @@ class _Log:
         """Put a row into its erased form."""
         gone = {"text", "b64", "salt", "path", "key", "source", "session", "turn", "speaker"}
         self.erased_rows[str(seq)] = self.rows[str(seq)]
-        row = {
-            name: value
-            for name, value in parse_strict(self.rows[str(seq)].encode()).items()
-            if name not in gone
-        }
+        row = {name: value for name, value in parse_strict(self.rows[str(seq)].encode()).items() if name not in gone}
         self.rows[str(seq)] = canonical(row | {"erased": self.name(by)}).decode()
 
     def root(self, size):
@@ -128,9 +124,7 @@ def _build():
         {"path": "memories/default/Tea.md"},
         from_=[log.name(1)],
     )
-    block = write_turn(
-        "claude-code", "s1", {"role": "user", "turn": "1", "origin": "user", "text": "Forget the tea."}
-    )
+    block = write_turn("claude-code", "s1", {"role": "user", "turn": "1", "origin": "user", "text": "Forget the tea."})
     log.add_version(
         "event.append",
         "claude",
@@ -164,12 +158,8 @@ def _build():
     log.add("erase.request", "claude", rec=RECORD, cause="user", appr=log.name(7), level="passphrase")
     log.add("erase.execute", rec=RECORD, to=[log.name(1), log.name(2)], n=2)
     log.add("erase.verify", to=[log.name(9)], n=5)
-    log.add(
-        "key.rotate", key=added.vkey(), sig=b64(LOG_KEY.sign(b"onrecord/key/v1\0" + added.vkey().encode()))
-    )
-    log.add_version(
-        "record.create", "claude", _THIRD_RECORD, 1, b"nul: \0\n", {"path": "memories/default/nul.md"}
-    )
+    log.add("key.rotate", key=added.vkey(), sig=b64(LOG_KEY.sign(b"onrecord/key/v1\0" + added.vkey().encode())))
+    log.add_version("record.create", "claude", _THIRD_RECORD, 1, b"nul: \0\n", {"path": "memories/default/nul.md"})
     log.add("scan.complete", n=3, det="lexical-1")
     for seq in (1, 2):
         log.erase(seq, 9)
@@ -185,11 +175,7 @@ def _is_signed(vkey, message, signature):
 
 
 def _change(line, **members):
-    entry = {
-        name: value
-        for name, value in parse_strict(line.encode()).items()
-        if members.get(name, value) is not None
-    }
+    entry = {name: value for name, value in parse_strict(line.encode()).items() if members.get(name, value) is not None}
     return canonical(entry | {name: value for name, value in members.items() if value is not None}).decode()
 
 
@@ -232,9 +218,7 @@ def _list_tampered(log, other, added):
         "signed_by_both_keys": {"checkpoint": note + added.line(note.partition("\n\n")[0] + "\n")},
         "signed_by_the_added_key": sealed(added, _SIGNED, log.root(_SIGNED)),
         "whole_log_signed": {"checkpoint": grown},
-        "pinned_earlier_heads": {
-            "pinned": [{"size": count, "root": b64(log.root(count))} for count in (1, 7, size)]
-        },
+        "pinned_earlier_heads": {"pinned": [{"size": count, "root": b64(log.root(count))} for count in (1, 7, size)]},
         "unsigned_tail_cut": {"entries": lines[:_SIGNED]},
         "other_log_has_not_arrived": {"others": {}},
         "other_log_is_behind": {"others": {OTHER_KEY.log: other.lines[:2]}},
@@ -266,9 +250,7 @@ def _list_tampered(log, other, added):
         "row_missing": row(3, None),
         "row_erased_without_entry": row(
             3,
-            canonical(
-                {k: v for k, v in bare.items() if k not in ("text", "salt")} | {"erased": log.name(9)}
-            ).decode(),
+            canonical({k: v for k, v in bare.items() if k not in ("text", "salt")} | {"erased": log.name(9)}).decode(),
         ),
         "row_missing_but_erased_by_the_other_log": row(3, None) | erasing_elsewhere(),
         "row_edited": row(3, _change(rows["3"], text=bare["text"].replace("tea", "tax"))),
@@ -290,9 +272,7 @@ def _list_tampered(log, other, added):
         "not_canonical": at(6, lines[6].replace(":", ": ", 1)),
         "unknown_type": at(6, _change(lines[6], type="record.burn")),
         "unknown_member": at(6, _change(lines[6], note="x")),
-        "second_start": at(
-            13, _change(lines[13], type="log.start", n=None, det=None, key=LOG_KEY.vkey(), seen=[])
-        ),
+        "second_start": at(13, _change(lines[13], type="log.start", n=None, det=None, key=LOG_KEY.vkey(), seen=[])),
         "no_start": at(0, _change(lines[0], type="scan.complete", key=None, n=0, det="x", seen=None)),
         "key_of_another_log": {"key_pub": OTHER_KEY.vkey() + "\n"},
         "rotation_by_a_stranger": at(
@@ -342,8 +322,6 @@ def _shorten(material, changes):
     if "rows" in changes:
         seqs = sorted(set(material["rows"]) | set(changes["rows"]))
         short["rows"] = {
-            seq: changes["rows"].get(seq)
-            for seq in seqs
-            if changes["rows"].get(seq) != material["rows"].get(seq)
+            seq: changes["rows"].get(seq) for seq in seqs if changes["rows"].get(seq) != material["rows"].get(seq)
         }
     return short

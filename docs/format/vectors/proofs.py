@@ -92,12 +92,8 @@ def make_tree_vectors():
                 "size": size,
                 "root": root(leaves[:size]).hex(),
                 "frontier": [node.hex() for node in subtrees(leaves[:size])],
-                "inclusion": [
-                    [node.hex() for node in inclusion(place, leaves[:size])] for place in range(size)
-                ],
-                "consistency": [
-                    [node.hex() for node in consistency(old, leaves[:size])] for old in range(size + 1)
-                ],
+                "inclusion": [[node.hex() for node in inclusion(place, leaves[:size])] for place in range(size)],
+                "consistency": [[node.hex() for node in consistency(old, leaves[:size])] for old in range(size + 1)],
             }
             for size in sizes
         ],

@@ -1,0 +1,1 @@
+"""Other outside worlds behind ports: clock, randomness, keys."""

@@ -1,0 +1,43 @@
+"""The machine's clock and randomness."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from functools import lru_cache
+
+from onrecord.ports.system import ClockReading
+
+_BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
+
+
+@lru_cache(maxsize=1)
+def _read_boot() -> str:
+    """Return a name of the present boot: the kernel's id, else the boot's second as the clocks tell it."""
+    try:
+        with open(_BOOT_ID_PATH, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return f"{sys.platform}-{round((time.time() - time.monotonic()) / 60)}"
+
+
+def _read_boottime_us() -> int:
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return (time.monotonic_ns() if clock is None else time.clock_gettime_ns(clock)) // 1_000
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def read(self) -> ClockReading:
+        """Return wall clock, time since boot and the boot's name."""
+        return ClockReading(time.time_ns() // 1_000, _read_boottime_us(), _read_boot())
+
+
+class SystemIds:
+    """The operating system's randomness."""
+
+    def draw(self, size_bytes: int) -> bytes:
+        """Return strong random bytes."""
+        return os.urandom(size_bytes)

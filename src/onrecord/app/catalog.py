@@ -1,0 +1,255 @@
+"""Every operation once: name, arguments with their bounds, what it returns. Surfaces derive from it.
+
+The command line, its help and the Python API's checks are made from this table; MCP schemas and OpenAPI will be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from onrecord.domain import limits
+
+
+class Kind(StrEnum):
+    """The form of an argument."""
+
+    TEXT = "text"  # content: any characters but NUL and lone surrogates
+    NAME = "name"  # one line: no control characters either
+    ID = "id"  # a record id or a prefix of it
+    INTEGER = "integer"
+    INSTANT = "instant"
+    CHOICE = "choice"
+    FLAG = "flag"
+    SPAN = "span"  # A:B in code points
+    PATH = "path"
+    PATCHES = "patches"  # list of {old, new}
+    NAMES = "names"  # list of NAME
+    IDS = "ids"  # list of ID
+    MAP = "map"  # free JSON object
+    DECIMAL = "decimal"  # 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of an operation.
+
+    Attributes:
+        name: As in Python and JSON; the command line writes it with dashes.
+        kind: Its form.
+        doc: One line for help.
+        is_required: Whether it must be given.
+        is_positional: Whether the command line takes it by position.
+        flag: Long option where it differs from the name, without dashes.
+        minimum, maximum: Bounds of a number, or of the length in code points (NAME, TEXT) or items (lists).
+        maximum_bytes: Bound of a TEXT in UTF-8; 0 for none.
+        choices: Allowed values of a CHOICE.
+        item_maximum: Bound of the length of an item of a list.
+    """
+
+    name: str
+    kind: Kind
+    doc: str
+    is_required: bool = False
+    is_positional: bool = False
+    flag: str = ""
+    minimum: int = 0
+    maximum: int = 0
+    maximum_bytes: int = 0
+    choices: tuple[str, ...] = ()
+    item_maximum: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation.
+
+    Attributes:
+        name: As every surface calls it.
+        doc: One line for help.
+        arguments: In the order of help.
+        returns: Keys of `data`, one line.
+        is_write: Whether it may change the vault.
+        exclusive: Groups of arguments of which exactly one set must be given.
+    """
+
+    name: str
+    doc: str
+    arguments: tuple[Argument, ...] = ()
+    returns: str = ""
+    is_write: bool = False
+    exclusive: tuple[tuple[str, ...], ...] = ()
+
+
+def _name(name: str, doc: str, **more: object) -> Argument:
+    return Argument(name, Kind.NAME, doc, maximum=limits.NAME_MAX_CHARS, **more)  # type: ignore[arg-type]
+
+
+_WORKSPACE: Final = _name("workspace", "project the memory belongs to")
+_KEY: Final = Argument(
+    "idempotency_key",
+    Kind.NAME,
+    "repeat a call with the same key and nothing happens twice",
+    maximum=limits.IDEMPOTENCY_KEY_MAX_CHARS,
+)
+_ID: Final = Argument("id", Kind.ID, "record id or a prefix of at least 4 characters", True, True)
+_WHOLE_ID: Final = Argument("id", Kind.ID, "record id, all 12 characters", True, True)
+_VERSION: Final = Argument("version", Kind.INTEGER, "version number, from 1", minimum=1, maximum=limits.INTEGER_MAX)
+_TEXT: Final = Argument(
+    "text", Kind.TEXT, "the words to keep, exactly; - reads standard input", True, True,
+    minimum=1, maximum_bytes=limits.TEXT_MAX_BYTES,
+)  # fmt: skip
+_TAGS: Final = Argument(
+    "tags", Kind.NAMES, "label; may be given several times", flag="tag",
+    maximum=limits.TAGS_MAX_COUNT, item_maximum=limits.TAG_MAX_CHARS,
+)  # fmt: skip
+_MODE: Final = Argument(
+    "mode",
+    Kind.CHOICE,
+    "preview: title and beginning; hits: the matching sentences; full: the text",
+    choices=("preview", "hits", "full"),
+)
+_LIMIT: Final = Argument("limit", Kind.INTEGER, "results a page, default 10", minimum=1, maximum=limits.PAGE_MAX_COUNT)
+
+REMEMBER: Final = Operation(
+    "remember",
+    "Keep a memory in the words given.",
+    (
+        _TEXT,
+        Argument("title", Kind.NAME, "shown name", maximum=limits.TITLE_MAX_CHARS),
+        _WORKSPACE,
+        _TAGS,
+        Argument(
+            "aliases", Kind.NAMES, "another name; may be given several times", flag="alias",
+            maximum=limits.ALIASES_MAX_COUNT, item_maximum=limits.ALIAS_MAX_CHARS,
+        ),
+        _name("type", "preference, fact, project, todo, event, identity, procedure, other ..."),
+        _name("source_ref", "where it comes from"),
+        Argument("event_time", Kind.INSTANT, "when the thing told took place"),
+        Argument("valid_from", Kind.INSTANT, "since when it holds"),
+        Argument("valid_to", Kind.INSTANT, "until when it holds"),
+        Argument("review_by", Kind.INSTANT, "when to look at it again"),
+        Argument("confidence", Kind.DECIMAL, "0 to 1"),
+        Argument("meta", Kind.MAP, "free JSON object", maximum_bytes=limits.META_MAX_BYTES),
+        _KEY,
+    ),
+    "id, version, duplicate",
+    is_write=True,
+)  # fmt: skip
+FIND: Final = Operation(
+    "find",
+    "Find memories and turns by their words.",
+    (
+        Argument("query", Kind.TEXT, "words or a question", True, True, minimum=1, maximum=limits.QUERY_MAX_CHARS),
+        _WORKSPACE,
+        _LIMIT,
+        _MODE,
+        Argument("as_of", Kind.INSTANT, "what was known at this time"),
+    ),
+    "status (found, no_match), results[]: id, version, title, score, kind, status, origin; turns also turn, block",
+)
+READ: Final = Operation(
+    "read",
+    "Read one memory.",
+    (
+        _ID,
+        _VERSION,
+        Argument("span", Kind.SPAN, "A:B, code points of the text"),
+    ),
+    "id, version, title, text, origin, path, span, total_chars",
+)
+BATCH_READ: Final = Operation(
+    "batch_read",
+    "Read several memories; each under its share of the page.",
+    (Argument("ids", Kind.IDS, "record ids", True, True, minimum=1, maximum=limits.BATCH_READ_MAX_COUNT),),
+    "results[]: as read, or id and error",
+)
+UPDATE: Final = Operation(
+    "update",
+    "Change a memory: exact old and new text, patches, a whole text, or tags.",
+    (
+        _WHOLE_ID,
+        Argument("old", Kind.TEXT, "text that occurs exactly once", maximum=limits.PATCH_TEXT_MAX_CHARS),
+        Argument("new", Kind.TEXT, "what takes its place", maximum=limits.PATCH_TEXT_MAX_CHARS),
+        Argument("patches", Kind.PATCHES, "up to 8 pairs {old, new} as JSON", maximum=limits.PATCHES_MAX_COUNT),
+        Argument("text", Kind.TEXT, "a whole new text; - reads standard input", maximum_bytes=limits.TEXT_MAX_BYTES),
+        Argument(
+            "tags", Kind.NAMES, "the new tags, all of them", flag="tag",
+            maximum=limits.TAGS_MAX_COUNT, item_maximum=limits.TAG_MAX_CHARS,
+        ),
+        Argument("expect", Kind.INTEGER, "version that is to be changed", True, minimum=1, maximum=limits.INTEGER_MAX),
+        _KEY,
+    ),
+    "id, version",
+    is_write=True,
+    exclusive=(("old", "new"), ("patches",), ("text",), ("tags",)),
+)  # fmt: skip
+HISTORY: Final = Operation(
+    "history", "Show every version of a memory.", (_ID,), "id, versions[]: version, recorded_at, origin, by, mode ..."
+)
+CAPTURE: Final = Operation(
+    "capture",
+    "Append one turn of a conversation to its transcript.",
+    (
+        Argument(
+            "text", Kind.TEXT, "what was said; - reads standard input", True, True,
+            minimum=0, maximum_bytes=limits.TURN_TEXT_MAX_BYTES,
+        ),
+        _name("source", "program the turn comes from", is_required=True),
+        _name("session", "conversation", is_required=True),
+        _name("turn", "id of the turn in its session", is_required=True),
+        Argument(
+            "role", Kind.CHOICE, "who spoke", True, choices=("user", "assistant", "tool", "system", "document")
+        ),
+        _name("speaker", "name of who spoke"),
+        Argument("time", Kind.INSTANT, "when it was said"),
+        _WORKSPACE,
+    ),
+    "id, turn, block, duplicate",
+    is_write=True,
+)  # fmt: skip
+IMPORT: Final = Operation(
+    "import",
+    "Take in a tree of Markdown, or turns as JSON lines {session, turn, speaker, text, time}.",
+    (
+        Argument("path", Kind.PATH, "file or folder; - reads turns from standard input", True, True),
+        Argument("format", Kind.CHOICE, "default: by the path's ending", choices=("markdown", "turns")),
+        _WORKSPACE,
+        _name("source", "turns: program they come from, default import"),
+    ),
+    "imported, duplicates, skipped[]: path or line, reason",
+    is_write=True,
+)
+REPLAY: Final = Operation(
+    "replay",
+    "Write what the backup holds to the vault, at most 200 lines a call.",
+    (Argument("dry_run", Kind.FLAG, "only tell what would happen"),),
+    "replayed, failed[], next_offset, remaining",
+    is_write=True,
+)
+VERIFY: Final = Operation("verify", "Check tree, signatures, versions and files.", (), "verdict, logs[], differences[]")
+DOCTOR: Final = Operation("doctor", "Name every file and part that needs attention.", (), "findings[], counts")
+STATUS: Final = Operation("status", "Show what the vault holds and how it is.", (), "vault, counts, ledger, backup ...")
+REINDEX: Final = Operation(
+    "reindex", "Make the index anew from the files and the versions store.", (), "documents, files"
+)
+HELP: Final = Operation(
+    "help", "Explain one operation.", (Argument("operation", Kind.NAME, "its name", False, True, maximum=40),),
+    "operation, doc, arguments[], returns",
+)  # fmt: skip
+INIT: Final = Operation(
+    "init",
+    "Make a vault.",
+    (Argument("dir", Kind.PATH, "folder, default: the configured vault", False, True),),
+    "vault, path",
+)
+CONFIG: Final = Operation("config", "Show each setting, its value and where it comes from.", (), "settings[]")
+
+OPERATIONS: Final = {
+    operation.name: operation
+    for operation in (
+        INIT, REMEMBER, FIND, READ, BATCH_READ, UPDATE, HISTORY, CAPTURE, IMPORT, REPLAY, VERIFY, DOCTOR, STATUS,
+        CONFIG, REINDEX, HELP,
+    )
+}  # fmt: skip

@@ -1,0 +1,80 @@
+"""The exact bytes of a version: from its file while that still holds them, else from the versions store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onrecord.app.places import is_unchanged
+from onrecord.app.session import Session
+from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
+from onrecord.domain.record import Record, read_record
+from onrecord.domain.transcript import parse_transcript
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """Where the file of a record is: its stamp, and whether it still is as stamped; None where it has no file."""
+
+    stamp: FileStamp | None
+    is_unchanged: bool
+    is_missing: bool
+
+
+def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlace:
+    """Find the file of a record: at its last path, else any known one."""
+    stamps = reader.find_files_of(head.id)
+    if head.kind == "event":
+        stamps = [stamp for stamp in stamps if stamp.path == head.path]
+    if not stamps:
+        return FilePlace(None, is_unchanged=False, is_missing=False)
+    ordered = sorted(stamps, key=lambda stamp: stamp.path != head.path)
+    for stamp in ordered:
+        state = session.store.stat_file(stamp.path)
+        if state is not None:
+            return FilePlace(stamp, is_unchanged(state, stamp), is_missing=False)
+    return FilePlace(ordered[0], is_unchanged=False, is_missing=True)
+
+
+def read_version(session: Session, head: VersionHead, place: FilePlace | None) -> bytes:
+    """Return the exact bytes of a version.
+
+    Args:
+        session: The opened vault.
+        head: The version.
+        place: Where the record's file is, if this is the current version; None reads the versions store.
+
+    Raises:
+        DamagedError: neither file nor versions store has them.
+    """
+    if place is not None and place.stamp is not None and place.is_unchanged:
+        try:
+            return session.store.read_file(place.stamp.path)
+        except (NotFoundError, StorageFailedError):
+            pass
+    row = session.store.read_row(head.ref)
+    if row is None:
+        raise DamagedError("this version is not in the versions store")
+    return row.draft.data
+
+
+def read_current_record(session: Session, reader: IndexReader, head: VersionHead) -> Record:
+    """Return the record as its current version says.
+
+    Raises:
+        DamagedError: its bytes are nowhere.
+    """
+    return read_record(read_version(session, head, locate(session, reader, head)), head.path, session.yaml)
+
+
+def read_turn_text(session: Session, head: VersionHead) -> str:
+    """Return the text of one turn as it was captured.
+
+    Raises:
+        DamagedError: its bytes are nowhere.
+    """
+    row = session.store.read_row(head.ref)
+    if row is None:
+        raise DamagedError("this turn is not in the versions store")
+    turns = parse_transcript(row.draft.data).turns
+    return turns[0].text if turns else row.draft.data.decode(errors="replace")

@@ -1,0 +1,172 @@
+"""Name every file and part of a vault that needs attention. Reads only; works when parts are broken."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import DOCTOR
+from onrecord.app.places import is_unchanged
+from onrecord.app.session import Reply, Session
+from onrecord.domain.errors import NotFoundError, OnRecordError
+from onrecord.domain.ids import RecordId
+from onrecord.domain.problem import Problem, Severity
+from onrecord.domain.record import Record, read_record
+from onrecord.domain.record_fields import ServerCopies
+from onrecord.domain.redaction import find_secrets
+from onrecord.domain.transcript import parse_transcript
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
+from onrecord.ports.store import FileState
+
+_RANK = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+def diagnose(session: Session, given: Mapping[str, object]) -> Reply:
+    """Collect the findings of every check.
+
+    Returns:
+        data: findings[] {path, line, code, severity, message, mend}, gravest first, then by path; counts by severity.
+
+    Raises:
+        InvalidInputError: the call is refused.
+    """
+    admit(DOCTOR, given)
+    reply = Reply()
+    session.refresh(reply)
+    findings = set(session.problems)
+    for check in (_check_store, _check_files, _check_displaced):
+        try:
+            findings.update(check(session))
+        except OnRecordError as error:
+            findings.add(Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint))
+    for degraded in reply.degraded:
+        findings.add(Problem("", 0, degraded.reason, Severity.CRITICAL, "the vault cannot be written", degraded.mend))
+    ordered = sorted(findings, key=lambda item: (_RANK[item.severity], item.path, item.line, item.code))
+    reply.data = {
+        "findings": [describe_problem(item) for item in ordered],
+        "counts": {level.value: sum(item.severity is level for item in ordered) for level in Severity},
+    }
+    return reply
+
+
+def describe_problem(problem: Problem) -> dict[str, object]:
+    """Return a problem's wire form."""
+    shape: dict[str, object] = {
+        "path": problem.path,
+        "line": problem.line,
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "message": problem.message,
+    }
+    if problem.mend:
+        shape["mend"] = problem.mend
+    return shape
+
+
+def _check_store(session: Session) -> Iterator[Problem]:
+    yield from session.store.find_problems()
+
+
+def _check_files(session: Session) -> Iterator[Problem]:
+    with session.index.read() as reader:
+        stamps = {stamp.path: stamp for stamp in reader.list_files()}
+        present: set[str] = set()
+        for item in session.store.scan_files():
+            if isinstance(item, Problem):
+                yield item
+                continue
+            present.add(item.path)
+            yield from _check_file(session, reader, item, stamps.get(item.path))
+        for path, stamp in sorted(stamps.items()):
+            if path not in present:
+                yield from _check_missing(reader, path, stamp, present)
+
+
+def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: set[str]) -> Iterator[Problem]:
+    others = [other.path for other in reader.find_files_of(stamp.record)]
+    is_transcript = path.startswith("events/")
+    if is_transcript or not any(other in present for other in others):
+        message = f"the file of memory {stamp.record} is gone; its versions are kept"
+        mend = f"Put it back, or see `onrecord history {stamp.record}`."
+        yield Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
+
+
+def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: FileStamp | None) -> Iterator[Problem]:
+    try:
+        data = session.store.read_file(state.path)
+    except (NotFoundError, OnRecordError) as error:
+        yield Problem(state.path, 0, "not_a_regular_file", Severity.WARNING, error.reason, error.hint)
+        return
+    if stamp is None:
+        yield Problem(state.path, 0, "unknown_file", Severity.WARNING, "not taken in yet", "Run `onrecord reindex`.")
+        head = None
+    else:
+        head = reader.get_current(stamp.record)
+    record = read_record(data, state.path, session.yaml)
+    yield from record.problems
+    for finding in find_secrets(record.searchable_text):
+        message = f"looks like a secret (rule {finding.rule}); a file of yours is only flagged"
+        yield Problem(state.path, 0, "secret_found", Severity.WARNING, message, "Remove it from the file.")
+    if head is None or stamp is None:
+        return
+    if head.kind == "event":
+        yield from _check_transcript(reader, head, state.path, data)
+        return
+    yield from _check_version(head, state, stamp, data, record.claimed_id)
+    if record.claimed_id == head.id:
+        yield from _check_copies(session, reader, head, record)
+
+
+def _check_version(
+    head: VersionHead, state: FileState, stamp: FileStamp, data: bytes, claim: str | None
+) -> Iterator[Problem]:
+    if not is_unchanged(state, stamp) and hashlib.sha256(data).digest() != stamp.sha256:
+        message = "edited outside and not taken in yet"
+        yield Problem(state.path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
+    elif head.is_observed:
+        message = f"version {head.version} was written outside OnRecord; its author is not known"
+        yield Problem(state.path, 0, "edited_outside", Severity.INFO, message)
+    if claim is not None and claim != head.id:
+        message = "the id in the file belongs to another memory; this one has its own"
+        yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
+
+
+def _check_copies(session: Session, reader: IndexReader, head: VersionHead, record: Record) -> Iterator[Problem]:
+    """Compare the server-owned copies in a file with those that OnRecord wrote there last."""
+    placed = [known for known in reader.list_versions(head.id) if not known.is_observed and not known.is_displaced]
+    row = session.store.read_row(placed[-1].ref) if placed else None
+    written = read_record(row.draft.data, record.path, session.yaml).server if row is not None else ServerCopies()
+    if replace(record.server, id=None) != replace(written, id=None):
+        message = "a key that OnRecord owns was changed in the file; the change is not applied"
+        yield Problem(record.path, 1, "server_key_changed", Severity.WARNING, message, "Undo it; it has no effect.")
+
+
+def _check_transcript(reader: IndexReader, head: VersionHead, path: str, data: bytes) -> Iterator[Problem]:
+    parsed = parse_transcript(data)
+    yield from parsed.problems
+    expected = {
+        turn.turn.block: (turn.offset_bytes, turn.size_bytes)
+        for turn in reader.list_turns(head.id)
+        if turn.turn is not None
+    }
+    found = {turn.block for turn in parsed.turns}
+    lost = sorted(set(expected) - found)
+    if lost:
+        message = f"{len(lost)} captured turns are not in the file any more; their versions are kept"
+        yield Problem(path, 0, "transcript_edited", Severity.WARNING, message, "Transcripts only grow; undo the edit.")
+
+
+def _check_displaced(session: Session) -> Iterator[Problem]:
+    with session.index.read() as reader:
+        for record, path in _list_records(reader):
+            for head in reader.list_versions(record):
+                if head.is_displaced:
+                    message = f"an edit made outside gave way to a write; it is kept as version {head.version}"
+                    mend = f"Compare with `onrecord read {record} --version {head.version}`."
+                    yield Problem(path, 0, "displaced_edit", Severity.WARNING, message, mend)
+
+
+def _list_records(reader: IndexReader) -> list[tuple[RecordId, str]]:
+    return sorted({(stamp.record, stamp.path) for stamp in reader.list_files()})

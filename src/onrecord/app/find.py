@@ -1,0 +1,167 @@
+"""Find memories and turns by their words: match, score in the domain, then show under a byte budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import FIND
+from onrecord.app.content import FilePlace, locate, read_turn_text, read_version
+from onrecord.app.reconcile import reconcile_paths
+from onrecord.app.session import Reply, Session
+from onrecord.domain.analyzer import analyze_query
+from onrecord.domain.errors import DamagedError
+from onrecord.domain.instants import Instant
+from onrecord.domain.limits import PAGE_DEFAULT_COUNT
+from onrecord.domain.lines import split_lines
+from onrecord.domain.ranking import Ranked, rank
+from onrecord.domain.record import read_record
+from onrecord.ports.index import Filter, IndexReader, VersionHead
+
+_TITLE_CHARS = 80
+_SNIPPET_CHARS = 120
+_SPANS_A_HIT = 5
+_SCORE_DIGITS = 4
+
+
+def find(session: Session, given: Mapping[str, object], *, page_bytes: int | None = None) -> Reply:
+    """Answer a question with the best records and turns.
+
+    Args:
+        session: The opened vault.
+        given: Arguments of the operation `find`.
+        page_bytes: Budget of the results as JSON; None as configured.
+
+    Returns:
+        data: status `found` or `no_match`; results[] by falling score, ties by id;
+        truncated where the page ended early.
+
+    Raises:
+        InvalidInputError, LimitExceededError: the call is refused.
+    """
+    arguments = admit(FIND, given)
+    reply = Reply()
+    session.refresh(reply)
+    shown, edited = _search(session, arguments)
+    if edited and reconcile_paths(session, edited, reply):
+        shown, _ = _search(session, arguments)
+    mode = str(arguments.get("mode", "preview"))
+    budget = session.policy.page_bytes if page_bytes is None else page_bytes
+    results: list[dict[str, object]] = []
+    is_truncated = False
+    for ranked, head, place in shown:
+        item = _describe(session, ranked, head, place, mode, reply)
+        size = len(json.dumps(item, ensure_ascii=False).encode())
+        if results and size > budget:
+            is_truncated = True
+            break
+        budget -= size
+        results.append(item)
+    reply.data = {"status": "found" if results else "no_match", "results": results}
+    if is_truncated:
+        reply.data["truncated"] = True
+    return reply
+
+
+def _search(
+    session: Session, arguments: Mapping[str, object]
+) -> tuple[list[tuple[Ranked, VersionHead, FilePlace | None]], list[str]]:
+    """Return the hits to show, and the paths of hits that were edited outside since they were indexed."""
+    terms = analyze_query(str(arguments["query"]))
+    as_of, workspace = arguments.get("as_of"), arguments.get("workspace")
+    limit = arguments.get("limit", PAGE_DEFAULT_COUNT)
+    assert isinstance(limit, int)
+    allowed = Filter(
+        workspaces=(str(workspace),) if workspace is not None else (),
+        as_of=Instant(str(as_of)) if as_of is not None else None,
+    )
+    shown: list[tuple[Ranked, VersionHead, FilePlace | None]] = []
+    edited: list[str] = []
+    with session.index.read() as reader:
+        wanted = limit
+        candidates = reader.match(terms, allowed)
+        while True:
+            ranked = rank(candidates, wanted, reader.get_heads)
+            shown, edited = _select(session, reader, ranked, limit, is_past=as_of is not None)
+            if len(shown) == limit or len(ranked) < wanted:
+                return shown, edited
+            wanted *= 2
+
+
+def _select(
+    session: Session, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *, is_past: bool
+) -> tuple[list[tuple[Ranked, VersionHead, FilePlace | None]], list[str]]:
+    """Drop hits whose file is missing: they are neither shown nor retired."""
+    shown: list[tuple[Ranked, VersionHead, FilePlace | None]] = []
+    edited: list[str] = []
+    for hit in ranked:
+        if len(shown) == limit:
+            break
+        head = hit.head
+        place = None if is_past else locate(session, reader, head)
+        if place is not None and place.is_missing:
+            continue
+        is_edited = place is not None and place.stamp is not None and not place.is_unchanged
+        if is_edited and place is not None and place.stamp is not None and head.kind != "event":
+            edited.append(place.stamp.path)
+        shown.append((hit, head, place))
+    return shown, edited
+
+
+def _describe(
+    session: Session, ranked: Ranked, head: VersionHead, place: FilePlace | None, mode: str, reply: Reply
+) -> dict[str, object]:
+    item: dict[str, object] = {
+        "id": head.id,
+        "version": head.version,
+        "title": head.title[:_TITLE_CHARS],
+        "score": round(ranked.score, _SCORE_DIGITS),
+        "kind": head.kind,
+        "status": head.status,
+        "origin": head.origin,
+    }
+    if head.turn is not None:
+        item |= {"turn": head.turn.turn, "block": f"t-{head.turn.block}"}
+        if head.turn.speaker:
+            item["speaker"] = head.turn.speaker
+        if head.turn.time is not None:
+            item["time"] = head.turn.time
+    try:
+        text = _read_text(session, head, place)
+    except DamagedError as error:
+        reply.degrade("version_unreadable", error.hint)
+        return item
+    item["total_chars"] = len(text)
+    match mode:
+        case "full":
+            item["text"] = text
+        case "hits":
+            item["spans"] = _cut_spans(text, ranked)
+        case _:
+            item["snippet"] = _cut_snippet(text, ranked)
+    return item
+
+
+def _read_text(session: Session, head: VersionHead, place: FilePlace | None) -> str:
+    if head.turn is not None:
+        return read_turn_text(session, head)
+    return read_record(read_version(session, head, place), head.path, session.yaml).text
+
+
+def _cut_spans(text: str, ranked: Ranked) -> list[dict[str, object]]:
+    """Return the best matching sentences with their exact offsets, in the order of the text."""
+    lines = split_lines(text)
+    numbers = sorted(set(ranked.lines[:_SPANS_A_HIT]))
+    found = [lines[number] for number in numbers if number < len(lines)] or list(lines[:1])
+    return [{"span": f"{line.start}:{line.end}", "text": text[line.start : line.end]} for line in found]
+
+
+def _cut_snippet(text: str, ranked: Ranked) -> str:
+    if len(text) <= _SNIPPET_CHARS:
+        return text
+    lines = split_lines(text)
+    number = ranked.lines[0] if ranked.lines else 0
+    line = lines[number] if number < len(lines) else lines[0]
+    cut = text[line.start : line.end]
+    return cut if len(cut) <= _SNIPPET_CHARS else cut[: _SNIPPET_CHARS - 1] + "…"

@@ -1,0 +1,131 @@
+"""Read one memory or several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import BATCH_READ, READ
+from onrecord.app.content import FilePlace, locate, read_version
+from onrecord.app.places import resolve
+from onrecord.app.reconcile import reconcile_paths
+from onrecord.app.session import Reply, Session
+from onrecord.domain.errors import InvalidInputError, NotFoundError, OnRecordError
+from onrecord.domain.record import read_record
+from onrecord.ports.index import IndexReader, VersionHead
+
+
+def read(session: Session, given: Mapping[str, object], *, page_bytes: int | None = None) -> Reply:
+    """Read a record's text, current or as of one version, whole or a span.
+
+    Args:
+        session: The opened vault.
+        given: Arguments of the operation `read`.
+        page_bytes: Budget of the text in UTF-8; 0 for none; None as configured. What does not fit is said by
+            `truncated` and `next_span`.
+
+    Returns:
+        data: id, version, title, text, origin, status, kind, workspace, path, recorded_at, by, span, total_chars.
+
+    Raises:
+        InvalidInputError, NotFoundError, AmbiguousIdError: as named.
+        DamagedError: the version's bytes are nowhere.
+    """
+    arguments = admit(READ, given)
+    reply = Reply()
+    session.refresh(reply)
+    prefix, version = str(arguments["id"]), arguments.get("version")
+    with session.index.read() as reader:
+        head, place = _find(session, reader, prefix, version if isinstance(version, int) else None)
+    if place is not None and place.stamp is not None and not place.is_unchanged:
+        reconcile_paths(session, [place.stamp.path], reply)
+        with session.index.read() as reader:
+            head, place = _find(session, reader, prefix, None)
+    budget = session.policy.page_bytes if page_bytes is None else page_bytes
+    span = arguments.get("span")
+    reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)
+    return reply
+
+
+def batch_read(session: Session, given: Mapping[str, object]) -> Reply:
+    """Read several records; the page's budget is shared, a bad id fails alone.
+
+    Raises:
+        InvalidInputError, LimitExceededError: the call itself is refused.
+    """
+    ids = admit(BATCH_READ, given)["ids"]
+    assert isinstance(ids, tuple)
+    reply = Reply()
+    share = max(256, session.policy.page_bytes // len(ids))
+    results: list[dict[str, object]] = []
+    for record_id in ids:
+        try:
+            one = read(session, {"id": record_id}, page_bytes=share)
+        except OnRecordError as error:
+            results.append({"id": record_id, "error": error.describe()})
+            continue
+        results.append(one.data)
+        reply.warnings.extend(one.warnings)
+        for degraded in one.degraded:
+            reply.degrade(degraded.reason, degraded.mend)
+    reply.data = {"results": results}
+    return reply
+
+
+def _find(
+    session: Session, reader: IndexReader, prefix: str, version: int | None
+) -> tuple[VersionHead, FilePlace | None]:
+    """Return the version asked for, and the file's place if it is the current one."""
+    record_id = resolve(prefix, reader)
+    current = reader.get_current(record_id)
+    if version is None and current is not None:
+        return current, locate(session, reader, current)
+    for head in reader.list_versions(record_id):
+        if head.version == version:
+            if current is not None and head.ref == current.ref:
+                return head, locate(session, reader, head)
+            return head, None
+    raise NotFoundError("this memory has no such version", field="version", hint="`onrecord history` lists them.")
+
+
+def _describe(
+    session: Session,
+    head: VersionHead,
+    place: FilePlace | None,
+    span: tuple[int, int] | None,
+    budget_bytes: int,
+    reply: Reply,
+) -> dict[str, object]:
+    path = place.stamp.path if place is not None and place.stamp is not None else head.path
+    record = read_record(read_version(session, head, place), path, session.yaml)
+    total = len(record.text)
+    start, end = span if span is not None else (0, total)
+    if start > total:
+        raise InvalidInputError(f"the text has {total} characters", field="span")
+    text = record.text[start : min(end, total)]
+    data: dict[str, object] = {
+        "id": head.id,
+        "version": head.version,
+        "title": record.title,
+        "text": text,
+        "origin": head.origin,
+        "status": head.status,
+        "kind": head.kind,
+        "workspace": head.workspace,
+        "path": path,
+        "recorded_at": head.recorded_at,
+        "by": str(head.ref),
+        "total_chars": total,
+    }
+    if record.tags:
+        data["tags"] = list(record.tags)
+    if budget_bytes and len(text.encode()) > budget_bytes:
+        text = text.encode()[:budget_bytes].decode(errors="ignore")
+        stop = min(end, total)
+        data |= {"text": text, "truncated": True, "next_span": f"{start + len(text)}:{stop}"}
+        reply.warnings.append(f"the page ends at {budget_bytes} bytes; go on with --span {data['next_span']}")
+    data["span"] = f"{start}:{start + len(text)}"
+    if place is not None and place.is_missing:
+        reply.warnings.append("the file of this memory is missing; its last version is shown")
+    reply.warnings.extend(problem.message for problem in record.problems if problem.severity != "info")
+    return data

@@ -1,0 +1,131 @@
+"""Keep a memory in the words given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import REMEMBER
+from onrecord.app.indexing import hash_text
+from onrecord.app.outbox import keep_in_backup
+from onrecord.app.places import choose_path
+from onrecord.app.scrub import Scrubbed, scrub
+from onrecord.app.session import Reply, Session, list_rows
+from onrecord.domain.errors import IdempotencyMismatchError, StorageFailedError
+from onrecord.domain.ids import RecordId
+from onrecord.domain.record import KeyValue, render_record
+from onrecord.ports.index import IndexReader, VersionHead
+from onrecord.ports.store import Change, Stamp, VersionDraft, WriteUnit
+
+_USER_KEYS = (
+    "title", "tags", "aliases", "type", "workspace", "event_time", "valid_from", "valid_to", "confidence",
+    "source_ref", "review_by", "meta",
+)  # fmt: skip
+_NAME_FROM_TEXT_CHARS = 80
+
+
+def remember(session: Session, given: Mapping[str, object]) -> Reply:
+    """Write one new record, or return the one that already holds exactly this text in its workspace.
+
+    Args:
+        session: The opened vault.
+        given: Arguments of the operation `remember`.
+
+    Returns:
+        data: id, version, duplicate; or backup_only without an id when the vault cannot be written.
+
+    Raises:
+        InvalidInputError, LimitExceededError: nothing was stored.
+        IdempotencyMismatchError: the key came with another text before.
+        NotWritableError: nothing was stored, not even in the backup.
+    """
+    scrubbed = scrub(admit(REMEMBER, given), is_on=session.policy.redact)
+    reply = Reply()
+    note_secrets(reply, scrubbed.rules)
+    try:
+        with session.write() as unit:
+            _write(session, unit, scrubbed, reply)
+    except StorageFailedError as error:
+        keep_in_backup(session, "remember", scrubbed.arguments, reply, error)
+    return reply
+
+
+def note_secrets(reply: Reply, rules: Sequence[str]) -> None:
+    """Warn of what was taken out."""
+    if rules:
+        reply.warnings.append(f"secrets were replaced before anything was written: {', '.join(rules)}")
+
+
+def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) -> None:
+    arguments = scrubbed.arguments
+    text = str(arguments["text"])
+    workspace = str(arguments.get("workspace") or session.policy.workspace)
+    key = unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else ""
+    with session.index.read() as reader:
+        known = _find_known(reader, workspace, text, arguments, key, reply)
+        if known is not None:
+            reply.data = {"id": known.id, "version": known.version, "duplicate": True}
+            return
+        title = str(arguments.get("title") or _name_text(text))
+        path = choose_path("note", (workspace,), title, reader, session.store)
+    record_id = unit.draw_record_id()
+    stamp = unit.stamp(0)
+    data = render_record(_list_keys(session, arguments, workspace, record_id, stamp), text)
+    draft = VersionDraft(record_id, 1, "note", path, data, session.caller.origin, workspace, redacted=scrubbed.rules)
+    receipt = unit.commit([Change("record.create", draft, place="create")], session.caller.actor, key)
+    session.publish(receipt, reply)
+    if "workspace" not in arguments:
+        reply.warnings.append(f"no workspace was given; kept in {workspace!r}")
+    (row,) = list_rows(receipt)
+    reply.data = {"id": row.draft.id, "version": row.draft.version, "duplicate": False}
+
+
+def _name_text(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), text)
+    return first.strip().lstrip("#").strip()[:_NAME_FROM_TEXT_CHARS]
+
+
+def _find_known(
+    reader: IndexReader, workspace: str, text: str, arguments: Mapping[str, object], key: str, reply: Reply
+) -> VersionHead | None:
+    """Return the record that a repeated call or an exact duplicate names."""
+    digest = hash_text(text)
+    for head in reader.find_by_key(key) if key else ():
+        if head.version != 1 or head.turn is not None or head.text_sha256 != digest:
+            raise IdempotencyMismatchError("this key came with another request", field="idempotency_key")
+        return head
+    title = arguments.get("title")
+    for head in reader.find_by_text(workspace, digest):
+        if head.kind == "note" and (title is None or head.title == title):
+            ignored = [name for name in _USER_KEYS if name in arguments and name not in ("title", "workspace")]
+            if ignored:
+                reply.warnings.append(f"this text is already kept; not applied: {', '.join(ignored)}")
+            return head
+    return None
+
+
+def _list_keys(
+    session: Session, arguments: Mapping[str, object], workspace: str, record_id: RecordId, stamp: Stamp
+) -> dict[str, KeyValue]:
+    keys: dict[str, KeyValue] = {}
+    for name in _USER_KEYS:
+        value = workspace if name == "workspace" else arguments.get(name)
+        if value is not None:
+            keys[name] = list(value) if isinstance(value, tuple) else value  # type: ignore[assignment]
+    return keys | describe_copies(session, record_id, 1, stamp)
+
+
+def describe_copies(session: Session, record_id: RecordId, version: int, stamp: Stamp) -> dict[str, KeyValue]:
+    """Return the server-owned display copies of a version written by this caller."""
+    keys: dict[str, KeyValue] = {
+        "id": record_id,
+        "version": version,
+        "by": str(stamp.ref),
+        "recorded_at": stamp.recorded_at,
+        "origin": session.caller.origin,
+    }
+    if session.caller.client:
+        keys["client"] = session.caller.client
+    if session.caller.agent:
+        keys["agent"] = session.caller.agent
+    return keys

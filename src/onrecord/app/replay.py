@@ -1,0 +1,92 @@
+"""Write to the vault what the backup holds, each line exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from onrecord.app.admission import admit
+from onrecord.app.capture import capture
+from onrecord.app.catalog import REPLAY
+from onrecord.app.remember import remember
+from onrecord.app.session import Caller, Channel, Reply, Session
+from onrecord.domain.canonical import decode_strict
+from onrecord.domain.errors import InvalidInputError, NotWritableError, OnRecordError, StorageFailedError
+from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, REPLAY_PAGE_COUNT, TEXT_MAX_BYTES
+
+# A text of two MiB may double when JSON escapes it, and other arguments come on top.
+_LINE_MAX_BYTES = 4 * TEXT_MAX_BYTES + IMPORT_LINE_MAX_BYTES
+
+
+def replay(session: Session, given: Mapping[str, object]) -> Reply:
+    """Write the next page of backup lines to the vault; a bad line is named and passed over, the backup is kept.
+
+    Returns:
+        data: replayed, duplicates, failed[] with line and reason, next_offset, remaining.
+
+    Raises:
+        InvalidInputError: the call is refused.
+        NotWritableError: the vault still cannot be written; progress so far is kept.
+    """
+    is_dry = admit(REPLAY, given).get("dry_run") is True
+    reply = Reply()
+    done, total = session.store.backup.get_progress()
+    lines = session.store.backup.read(done, REPLAY_PAGE_COUNT)
+    replayed = duplicates = 0
+    failed: list[dict[str, object]] = []
+    for number, line in enumerate(lines, done + 1):
+        try:
+            operation, arguments, caller = _read_line(line)
+            if is_dry:
+                replayed += 1
+                continue
+            data = _write(session, operation, arguments, caller)
+        except NotWritableError:
+            session.store.backup.set_progress(number - 1)
+            raise
+        except OnRecordError as error:
+            failed.append({"line": number, "reason": error.reason})
+            continue
+        replayed += 1
+        duplicates += data.get("duplicate") is True
+    if not is_dry:
+        session.store.backup.set_progress(done + len(lines))
+    offset = done + len(lines)
+    reply.data = {
+        "replayed": replayed,
+        "duplicates": duplicates,
+        "failed": failed,
+        "next_offset": offset,
+        "remaining": total - offset,
+    }
+    return reply
+
+
+def _read_line(line: bytes) -> tuple[str, dict[str, object], Caller]:
+    shape = decode_strict(line, max_bytes=_LINE_MAX_BYTES, allow_floats=True)
+    operation, arguments, key = shape.get("op"), shape.get("args"), shape.get("key")
+    if operation not in ("remember", "capture") or not isinstance(arguments, dict) or not isinstance(key, str):
+        raise InvalidInputError("not a line of the backup")
+    if operation == "remember":
+        arguments = {**arguments, "idempotency_key": key}
+    channel = shape.get("channel")
+    if channel not in tuple(Channel):
+        raise InvalidInputError("not a line of the backup")
+    caller = Caller(Channel(str(channel)), str(shape.get("client", "")), str(shape.get("agent", "")))
+    return str(operation), arguments, caller
+
+
+def _write(session: Session, operation: str, arguments: dict[str, object], caller: Caller) -> dict[str, object]:
+    """Write one line as its caller; the backup must not feed itself.
+
+    Raises:
+        StorageFailedError: the vault cannot be written.
+        OnRecordError: the line is refused.
+    """
+    with session.write(None):
+        pass
+    acting = replace(session, caller=caller)
+    done = (remember if operation == "remember" else capture)(acting, arguments)
+    if done.data.get("backup_only"):
+        raise StorageFailedError("the vault cannot be written")
+    return done.data

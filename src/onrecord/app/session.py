@@ -1,0 +1,198 @@
+"""One opened vault with all its parts, and what every use case shares: caller, replies, keeping the index caught up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from onrecord.app.indexing import build_document, stamp_file
+from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
+from onrecord.domain.ids import LogId
+from onrecord.domain.problem import Problem
+from onrecord.ports.index import Document, FileStamp, Index, IndexBatch
+from onrecord.ports.store import Actor, Receipt, VaultStore, VersionRow, WriteUnit
+from onrecord.ports.system import Clock, IdSource
+from onrecord.ports.yaml_reader import YamlReader
+
+_BATCH_ROWS = 500
+
+
+class Channel(StrEnum):
+    """How a caller reached us; it alone decides the origin (docs/format/record.md, DESIGN: authority)."""
+
+    TERMINAL = "terminal"
+    PIPE = "pipe"
+    LIBRARY = "library"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: channel as observed, client and agent as claimed."""
+
+    channel: Channel
+    client: str = ""
+    agent: str = ""
+
+    @property
+    def actor(self) -> Actor:
+        """The caller as the ledger knows it."""
+        return Actor(self.client, self.agent)
+
+    @property
+    def origin(self) -> str:
+        """Origin of what this caller writes."""
+        return "user" if self.channel is Channel.TERMINAL else "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Settings that the use cases obey; the names are those of `onrecord config`."""
+
+    workspace: str = "default"
+    redact: bool = True
+    page_bytes: int = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """That an answer is less than it could be: a stable reason, and what mends it."""
+
+    reason: str
+    mend: str = ""
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a use case returns beside its data: warnings for the caller, degradation, notices."""
+
+    data: dict[str, object] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    degraded: list[Degraded] = field(default_factory=list)
+    notices: list[dict[str, str]] = field(default_factory=list)
+
+    def degrade(self, reason: str, mend: str = "") -> None:
+        """Add a reason once."""
+        if all(known.reason != reason for known in self.degraded):
+            self.degraded.append(Degraded(reason, mend))
+
+
+@dataclass(slots=True)
+class Session:
+    """An opened vault."""
+
+    store: VaultStore
+    index: Index
+    clock: Clock
+    ids: IdSource
+    yaml: YamlReader
+    policy: Policy
+    caller: Caller
+    problems: list[Problem] = field(default_factory=list)
+
+    @contextmanager
+    def write(self, wait_s: float | None = None) -> Iterator[WriteUnit]:
+        """Take the lock; store and index are caught up when the block begins.
+
+        Raises:
+            NotWritableError: as `VaultStore.write`.
+        """
+        with self.store.write(wait_s) as unit:
+            self.take_in_rows()
+            self._stamp_settled(unit)
+            yield unit
+
+    def _stamp_settled(self, unit: WriteUnit) -> None:
+        now_ns = self.clock.read().wall_us * 1_000
+        stamps = [
+            stamp_file(state, row.draft.id, b"" if row.draft.kind == "event" else row.draft.data, now_ns)
+            for row, state in unit.settled
+            if state is not None
+        ]
+        if stamps:
+            self.index.apply(IndexBatch(files=stamps))
+
+    def take_in_rows(self) -> int:
+        """Bring the index up to the versions stores of all logs; return how many rows were new. Under the lock."""
+        with self.index.read() as reader:
+            known = reader.get_watermarks()
+        taken = 0
+        for head in self.store.list_logs():
+            first = known.get(head.log, 0)
+            if first < head.entries:
+                taken += self._take_in_log(head.log, first, head.entries)
+        return taken
+
+    def _take_in_log(self, log: LogId, first: int, entries: int) -> int:
+        taken = 0
+        documents: list[Document] = []
+        for row in self.store.read_rows(log, first):
+            if isinstance(row, Problem):
+                self.problems.append(row)
+                continue
+            documents.extend(build_document(row, self.yaml))
+            taken += 1
+            if len(documents) >= _BATCH_ROWS:
+                self.index.apply(IndexBatch(documents, watermarks={log: row.ref.seq + 1}))
+                documents = []
+        self.index.apply(IndexBatch(documents, watermarks={log: entries}))
+        return taken
+
+    def publish(
+        self, receipt: Receipt, reply: Reply, documents: Sequence[Document] = (), stamps: Sequence[FileStamp] = ()
+    ) -> None:
+        """Make a commit searchable. The commit stands whatever happens here.
+
+        Args:
+            receipt: What the store did.
+            reply: Gets warnings and degradation.
+            documents: Documents already built of the receipt's rows; empty builds them here.
+            stamps: Stamps of files that were observed, not placed.
+        """
+        built = list(documents) or [part for row in receipt.rows for part in build_document(row, self.yaml)]
+        files = [*stamps, *self._stamp_placed(receipt)]
+        if receipt.not_placed:
+            reply.degrade("not_placed", f"{receipt.not_placed}; it is kept in the journal and served from there")
+        reply.warnings.extend(problem.message for problem in receipt.problems)
+        try:
+            self.index.apply(IndexBatch(built, files=files, watermarks={self.store.log: self.store.entries}))
+        except (StorageFailedError, DamagedError) as error:
+            reply.degrade("index_behind", f"{error.reason}; `onrecord reindex` mends it")
+
+    def _stamp_placed(self, receipt: Receipt) -> list[FileStamp]:
+        rows = {row.ref: row for row in receipt.rows}
+        now_ns = self.clock.read().wall_us * 1_000
+        stamps = []
+        for placed in receipt.placed:
+            row = rows[placed.ref]
+            if placed.state is not None:
+                is_part = row.draft.kind == "event"
+                stamps.append(stamp_file(placed.state, row.draft.id, b"" if is_part else row.draft.data, now_ns))
+        return stamps
+
+    def refresh(self, reply: Reply | None = None) -> bool:
+        """Before a read: finish what a crashed writer left and take it in, without waiting for a busy lock.
+
+        Returns:
+            False when another process writes or the vault cannot be written; the answer is of the last known state.
+        """
+        try:
+            with self.write(0):
+                return True
+        except LockTimeoutError:
+            return False
+        except OnRecordError as error:
+            if reply is not None:
+                reply.degrade(error.code, error.hint)
+            return False
+
+    def close(self) -> None:
+        """Release what is held."""
+        self.index.close()
+        self.store.close()
+
+
+def list_rows(receipt: Receipt) -> list[VersionRow]:
+    """Return the rows that a receipt's own changes made, displaced outside edits excluded."""
+    return [row for row in receipt.rows if row.draft.mode != "displaced"]

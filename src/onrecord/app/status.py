@@ -1,0 +1,43 @@
+"""Show what the vault holds and how it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import STATUS
+from onrecord.app.session import Reply, Session
+
+
+def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
+    """Describe the vault: ids, counts, ledger, backup, index. Reads only.
+
+    Returns:
+        data: vault, log, counts{}, ledger{entries, signed}, logs[], backup{waiting, lines}, index{behind}, problems.
+
+    Raises:
+        InvalidInputError: the call is refused.
+    """
+    admit(STATUS, given)
+    reply = Reply()
+    session.refresh(reply)
+    with session.index.read() as reader:
+        counts = dict(reader.count())
+        marks = reader.get_watermarks()
+    logs = session.store.list_logs()
+    done, lines = session.store.backup.get_progress()
+    behind = sum(max(0, head.entries - marks.get(head.log, 0)) for head in logs)
+    size, _ = session.store.get_pinned()
+    reply.data = {
+        "vault": session.store.vault,
+        "log": session.store.log,
+        "counts": counts,
+        "ledger": {"entries": size},
+        "logs": [{"log": head.log, "entries": head.entries, "own": head.is_own} for head in logs],
+        "backup": {"lines": lines, "waiting": lines - done},
+        "index": {"behind": behind},
+        "problems": len(session.store.find_problems()) + len(session.problems),
+    }
+    if lines > done:
+        reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})
+    return reply

@@ -1,0 +1,166 @@
+"""Change a memory: exact old and new text, patches, a whole text, or its tags. Nothing is replaced in silence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import UPDATE
+from onrecord.app.content import FilePlace, locate, read_version
+from onrecord.app.places import choose_path, is_whole, resolve_current
+from onrecord.app.reconcile import observe_under_lock
+from onrecord.app.remember import describe_copies, note_secrets
+from onrecord.app.scrub import Scrubbed, scrub
+from onrecord.app.session import Reply, Session, list_rows
+from onrecord.domain.errors import (
+    ConflictError,
+    IdempotencyMismatchError,
+    InvalidInputError,
+    LimitExceededError,
+    StaleVersionError,
+)
+from onrecord.domain.ids import RecordId
+from onrecord.domain.limits import TEXT_MAX_BYTES
+from onrecord.domain.patching import Patch, apply_patches
+from onrecord.domain.record import KeyValue, Record, read_record, replace_keys, replace_text
+from onrecord.ports.index import VersionHead
+from onrecord.ports.store import Change, Placement, VersionDraft, WriteUnit
+
+
+def update(session: Session, given: Mapping[str, object]) -> Reply:
+    """Make the next version of a record, on the version that the caller expects.
+
+    The user's file keeps every byte that the change does not touch. An edit made outside meanwhile is recorded as a
+    version first, so that `expect` is then stale.
+
+    Returns:
+        data: id, version; unchanged when the text already is as asked.
+
+    Raises:
+        InvalidInputError, LimitExceededError, NotFoundError: as named.
+        StaleVersionError: `expect` is not the current version.
+        ConflictError: an old text does not occur exactly once.
+        IdempotencyMismatchError: the key came with another request before.
+        NotWritableError: nothing was stored; updates never go to the backup.
+    """
+    scrubbed = scrub(admit(UPDATE, given), is_on=session.policy.redact)
+    reply = Reply()
+    note_secrets(reply, scrubbed.rules)
+    if not is_whole(str(scrubbed.arguments["id"])):
+        raise InvalidInputError("a write takes the whole id of 12 characters", field="id")
+    with session.write() as unit:
+        _write(session, unit, scrubbed, reply)
+    return reply
+
+
+def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) -> None:
+    arguments = scrubbed.arguments
+    record_id, expect = RecordId(str(arguments["id"])), arguments["expect"]
+    key = unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else ""
+    if key and _is_repeated(session, record_id, key, reply):
+        return
+    head, place = _locate_current(session, unit, record_id, reply)
+    if head.kind == "event":
+        raise InvalidInputError("a transcript only grows", field="id", hint="Use capture, or remember a correction.")
+    if head.version != expect:
+        raise StaleVersionError(f"the current version is {head.version}", field="expect")
+    base = read_version(session, head, place)
+    record = read_record(base, head.path, session.yaml)
+    data = _change(session, record, base, arguments)
+    if data == base:
+        reply.warnings.append("the memory already is as asked; no new version was made")
+        reply.data = {"id": head.id, "version": head.version}
+        return
+    with session.index.read() as reader:
+        number = max(known.version for known in reader.list_versions(record_id)) + 1
+    data = _refresh_copies(session, unit, record, data, number)
+    path, how = _choose_target(session, head, place, record)
+    draft = VersionDraft(
+        head.id, number, head.kind, path, data, session.caller.origin, head.workspace, status=head.status,
+        parents=(head.ref,), redacted=scrubbed.rules,
+    )  # fmt: skip
+    change = Change("record.update", draft, place=how, pre_sha256=hashlib.sha256(base).digest())
+    receipt = unit.commit([change], session.caller.actor, key)
+    session.publish(receipt, reply)
+    reply.data = {"id": head.id, "version": list_rows(receipt)[0].draft.version}
+
+
+def _is_repeated(session: Session, record_id: RecordId, key: str, reply: Reply) -> bool:
+    with session.index.read() as reader:
+        for known in reader.find_by_key(key):
+            if known.id != record_id:
+                raise IdempotencyMismatchError("this key came with another request", field="idempotency_key")
+            reply.data = {"id": known.id, "version": known.version}
+            return True
+    return False
+
+
+def _locate_current(
+    session: Session, unit: WriteUnit, record_id: RecordId, reply: Reply
+) -> tuple[VersionHead, FilePlace]:
+    """Return the current version, after taking in what was edited outside."""
+    with session.index.read() as reader:
+        head = resolve_current(record_id, reader)
+        place = locate(session, reader, head)
+    if place.stamp is None or place.is_unchanged or place.is_missing:
+        return head, place
+    observe_under_lock(session, unit, [place.stamp.path], reply)
+    with session.index.read() as reader:
+        head = resolve_current(record_id, reader)
+        return head, locate(session, reader, head)
+
+
+def _change(session: Session, record: Record, base: bytes, arguments: Mapping[str, object]) -> bytes:
+    """Return the file's bytes with the change, server-owned copies not yet refreshed.
+
+    Raises:
+        ConflictError, InvalidInputError, LimitExceededError: nothing is changed.
+    """
+    if "tags" in arguments:
+        tags = arguments["tags"]
+        assert isinstance(tags, tuple)
+        if tuple(record.tags) == tags:
+            return base
+        changed = replace_keys(base, {"tags": list(tags) if tags else None}, session.yaml)
+        if changed == base:
+            raise ConflictError("the tags of this file cannot be changed safely", hint="Edit the file by hand.")
+        return changed
+    text = _build_text(record, arguments)
+    if len(text.encode()) > TEXT_MAX_BYTES:
+        raise LimitExceededError(f"the new text is above {TEXT_MAX_BYTES} bytes", field="text")
+    return base if text == record.text else replace_text(base, text)
+
+
+def _build_text(record: Record, arguments: Mapping[str, object]) -> str:
+    if "text" in arguments:
+        text = str(arguments["text"])
+        if not text.strip():
+            raise InvalidInputError("the text is empty", field="text")
+        return text
+    if "patches" in arguments:
+        pairs = arguments["patches"]
+        assert isinstance(pairs, tuple)
+        return apply_patches(record.text, [Patch(old, new) for old, new in pairs])
+    return apply_patches(record.text, [Patch(str(arguments["old"]), str(arguments["new"]))])
+
+
+def _refresh_copies(session: Session, unit: WriteUnit, record: Record, data: bytes, version: int) -> bytes:
+    """Bring the display copies that the file has up to date; a file without an id gets none."""
+    if record.claimed_id is None:
+        return data
+    copies: dict[str, KeyValue | None] = dict(describe_copies(session, record.claimed_id, version, unit.stamp(0)))
+    for name in ("client", "agent"):
+        copies.setdefault(name, None)
+    present = record.present_keys
+    wanted = {name: value for name, value in copies.items() if name in present or value is not None}
+    return replace_keys(data, wanted, session.yaml)
+
+
+def _choose_target(session: Session, head: VersionHead, place: FilePlace, record: Record) -> tuple[str, Placement]:
+    if place.stamp is not None and not place.is_missing:
+        return place.stamp.path, "replace"
+    with session.index.read() as reader:
+        if session.store.stat_file(head.path) is None:
+            return head.path, "create"
+        return choose_path(head.kind, (head.workspace,), record.title, reader, session.store), "create"

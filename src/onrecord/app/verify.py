@@ -1,0 +1,203 @@
+"""Check tree, signatures and commitments of every log, and compare the files with what the versions say."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import VERIFY
+from onrecord.app.session import Reply, Session
+from onrecord.domain.errors import NotFoundError, StorageFailedError
+from onrecord.domain.ids import LogId, RecordId, Seq
+from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, StoredRow, check_log, list_erasures
+from onrecord.domain.ledger_report import Head, LogReport, Verdict
+from onrecord.domain.merkle import hash_leaf
+from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.signing import Verifier
+from onrecord.ports.store import FileState, VersionRow
+
+_LEVELS = (Verdict.BROKEN, Verdict.L1, Verdict.L2)
+NOT_SHOWN = (
+    "what was never written",
+    "whether what was written is true",
+    "a past that the holder of the key wrote anew before another party saw a signed head",
+)
+
+
+@dataclass(slots=True)
+class _Expected:
+    """What the versions stores say that a file holds: hash of its bytes, growing for a transcript."""
+
+    version: int
+    path: str
+    is_file: bool
+    digest: hashlib._Hash
+
+
+@dataclass(slots=True)
+class _Current:
+    """The newest version of every record, as the rows pass by."""
+
+    records: dict[RecordId, _Expected] = field(default_factory=dict)
+
+    def take(self, row: VersionRow) -> None:
+        """Take in one row."""
+        draft = row.draft
+        if row.is_erased or draft.mode == "displaced":
+            return
+        known = self.records.get(draft.id)
+        if draft.turn is not None:
+            if known is not None:
+                known.digest.update(draft.data)
+            return
+        if known is None or known.version <= draft.version:
+            self.records[draft.id] = _Expected(
+                draft.version, draft.path, draft.mode in ("placed", "observed"), hashlib.sha256(draft.data)
+            )
+
+
+def verify(session: Session, given: Mapping[str, object], verifier: Verifier) -> Reply:
+    """Verify every log of the vault, and name each difference between files and versions.
+
+    Args:
+        session: The opened vault.
+        given: Arguments of the operation `verify` (none).
+        verifier: Checks signatures.
+
+    Returns:
+        data: verdict (the weakest of all logs), logs[] with verdict, entries, signed, opened, fault; differences[]
+        {code, path, message}; not_shown[].
+
+    Raises:
+        InvalidInputError: the call is refused.
+    """
+    admit(VERIFY, given)
+    reply = Reply()
+    session.refresh(reply)
+    current = _Current()
+    erased = {
+        name
+        for head in session.store.list_logs()
+        for name in list_erasures(line for _, line in session.store.read_entries(head.log))
+    }
+    reports = [
+        check_log(_gather(session, head.log, head.is_own, current, frozenset(erased)), verifier.verify)
+        for head in session.store.list_logs()
+    ]
+    differences = sorted(_compare_files(session, current))
+    verdict = min((report.verdict for report in reports), key=_LEVELS.index)
+    reply.data = {
+        "verdict": verdict.value,
+        "logs": [_describe(report) for report in reports],
+        "differences": [{"code": item.code, "path": item.path, "message": item.message} for item in differences],
+        "not_shown": list(NOT_SHOWN),
+    }
+    return reply
+
+
+def _gather(session: Session, log: LogId, is_own: bool, current: _Current, erased: frozenset[str]) -> LogMaterial:
+    rows = session.store.read_rows(log)
+    waiting: list[VersionRow] = []
+
+    def read_row(seq: Seq) -> Row:
+        while not waiting or waiting[-1].ref.seq < seq:
+            row = next(rows, None)
+            if row is None:
+                return None
+            if isinstance(row, Problem):
+                session.problems.append(row)
+                continue
+            current.take(row)
+            waiting[:] = [row]
+        return _to_stored(waiting[-1]) if waiting[-1].ref.seq == seq else None
+
+    def read_leaves(other: LogId) -> Iterator[bytes] | None:
+        if all(head.log != other for head in session.store.list_logs()):
+            return None
+        return (hash_leaf(line) for _, line in session.store.read_entries(other))
+
+    key = session.store.read_log_file(log, "key.pub")
+    return LogMaterial(
+        log=log,
+        lines=(line for _, line in session.store.read_entries(log)),
+        read_row=read_row,
+        key_pub=key.decode(errors="replace").rstrip("\n") if key is not None else None,
+        checkpoint=session.store.read_log_file(log, "checkpoint"),
+        pinned=(Head(*session.store.get_pinned()),) if is_own else (),
+        read_leaves=read_leaves,
+        erased_elsewhere=erased,
+    )
+
+
+def _to_stored(row: VersionRow) -> Row:
+    draft = row.draft
+    says: dict[str, object] = {
+        "id": draft.id,
+        "version": draft.version,
+        "kind": draft.kind,
+        "origin": draft.origin,
+        "ts": row.recorded_at,
+        "type": row.type,
+    }
+    if draft.parents:
+        says["from"] = [str(parent) for parent in draft.parents]
+    return ErasedRow(says) if row.is_erased else StoredRow(row.salt, draft.data, says)
+
+
+def _describe(report: LogReport) -> dict[str, object]:
+    shape: dict[str, object] = {
+        "log": report.log,
+        "verdict": report.verdict.value,
+        "entries": report.head.size,
+        "root": base64.b64encode(report.head.root).decode(),
+        "signed": report.signed.size if report.signed is not None else 0,
+        "unsigned": report.unsigned,
+        "opened": report.opened,
+        "erased": report.erased,
+    }
+    if report.fault is not None:
+        shape["fault"] = {"code": report.fault.code.value, "message": report.fault.message}
+        if report.fault.seq is not None:
+            shape["fault"] = {"seq": report.fault.seq, "code": report.fault.code.value, "message": report.fault.message}
+    return shape
+
+
+def _compare_files(session: Session, current: _Current) -> Iterator[Problem]:
+    """Yield every difference between the files on disk and the current versions."""
+    with session.index.read() as reader:
+        owners = {stamp.path: stamp.record for stamp in reader.list_files()}
+    present: set[RecordId] = set()
+    for item in session.store.scan_files():
+        if not isinstance(item, FileState):
+            continue
+        owner = owners.get(item.path)
+        expected = current.records.get(owner) if owner is not None else None
+        if owner is None or expected is None:
+            yield _name(item.path, "unknown_file", "not taken in yet")
+            continue
+        present.add(owner)
+        yield from _compare_file(session, item.path, expected)
+    for record, expected in current.records.items():
+        if record not in present and expected.is_file:
+            is_known = expected.path in owners
+            code, what = ("missing_file", "is gone") if is_known else ("not_placed", "has not been placed")
+            yield _name(expected.path, code, f"the file of memory {record}, version {expected.version}, {what}")
+
+
+def _compare_file(session: Session, path: str, expected: _Expected) -> Iterator[Problem]:
+    try:
+        data = session.store.read_file(path)
+    except (NotFoundError, StorageFailedError) as error:
+        yield _name(path, "missing_file", error.reason)
+        return
+    if hashlib.sha256(data).digest() != expected.digest.digest():
+        is_transcript = path.startswith("events/")
+        code = "transcript_edited" if is_transcript else "edited_outside"
+        yield _name(path, code, f"the file is not version {expected.version}")
+
+
+def _name(path: str, code: str, message: str) -> Problem:
+    return Problem(path, 0, code, Severity.WARNING, message)

@@ -1,0 +1,35 @@
+"""A problem: a non-fatal finding about a file or the vault, kept as a value so that a load never stops at one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a problem matters: `doctor` exits 0 with infos, 1 with warnings, 2 with a critical one."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One finding (docs/format/record.md, Problems).
+
+    Attributes:
+        path: File relative to the vault, `/`-separated; empty for the vault as a whole.
+        line: Line from 1; 0 for the whole file.
+        code: Stable name, as listed in docs/format/record.md.
+        severity: How much it matters.
+        message: What was found, without the file's content.
+        mend: What a person can do.
+    """
+
+    path: str
+    line: int
+    code: str
+    severity: Severity
+    message: str
+    mend: str = ""

@@ -1,0 +1,181 @@
+"""The derived index: a catalogue of versions and files, and lexical candidates. Nothing here is truth.
+
+Everything in an index can be made anew from the versions stores and the files. A driver keeps term
+frequencies and statistics exactly; it never scores: `onrecord.domain.ranking` does, so that every driver
+gives the same ids in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from onrecord.domain.heads import SHARED, DocNumber, Partition, TurnName, VersionHead
+from onrecord.domain.ids import LogId, RecordId
+from onrecord.domain.instants import Instant
+from onrecord.domain.postings import Candidates, Posting, Statistics, TermMatches
+
+__all__ = [
+    "SHARED",
+    "Candidates",
+    "DocNumber",
+    "Document",
+    "FileStamp",
+    "Filter",
+    "Index",
+    "IndexBatch",
+    "IndexReader",
+    "Partition",
+    "Posting",
+    "Statistics",
+    "TermMatches",
+    "TurnName",
+    "VersionHead",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A head with what is searched: one posting for each term, tokens of all fields, lines of the text."""
+
+    head: VersionHead
+    postings: tuple[Posting, ...]
+    tokens: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells that a file has not changed, and which record it holds.
+
+    `sha256` is of the exact bytes. `mtime_ns`, `ctime_ns`, `device`, `inode` as stat gives them.
+    `checked_ns`: wall clock when it was hashed.
+    """
+
+    path: str
+    record: RecordId
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+    device: int
+    inode: int
+    sha256: bytes
+    checked_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexBatch:
+    """Changes that become visible together.
+
+    `documents` in ledger order per log. `removed_files` are paths. `watermarks` gives, per log, the number of entries
+    (not the last seq) that the index has taken in after this batch.
+    """
+
+    documents: Sequence[Document] = ()
+    files: Sequence[FileStamp] = ()
+    removed_files: Sequence[str] = ()
+    watermarks: Mapping[LogId, int] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)  # small named texts, e.g. journal position
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents may answer. Empty collections mean no restriction, `partitions` excepted (never empty).
+
+    `as_of`: record time; None is now. Now: only current versions (and turns) with a status in `statuses`. As of t:
+    of each record the version that is current among those with recorded_at <= t, and turns with recorded_at <= t,
+    again with a status in `statuses`. Displaced versions never answer.
+    """
+
+    partitions: Collection[Partition] = (SHARED,)
+    workspaces: Collection[str] = ()
+    kinds: Collection[str] = ()
+    statuses: Collection[str] = ("current",)
+    origins: Collection[str] = ()
+    types: Collection[str] = ()
+    tags: Collection[str] = ()  # all of them, compared casefolded
+    as_of: Instant | None = None
+
+
+class IndexReader(Protocol):
+    """Reads of one consistent state. Every method raises only OnRecordError."""
+
+    def get_watermarks(self) -> Mapping[LogId, int]:
+        """Return entries taken in, per log."""
+
+    def get_note(self, name: str) -> str | None:
+        """Return a small named text kept with a batch."""
+
+    def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
+        """Return at most `limit` record ids that begin with `prefix`, ascending."""
+
+    def get_current(self, record: RecordId) -> VersionHead | None:
+        """Return the shown version: greatest (version, recorded_at, log, seq) that is not displaced; turns excluded."""
+
+    def list_versions(self, record: RecordId) -> Sequence[VersionHead]:
+        """Return every version of a record (turns excluded), ascending in the order above, displaced ones included."""
+
+    def list_turns(self, record: RecordId) -> Sequence[VersionHead]:
+        """Return the turns of a transcript by ordinal."""
+
+    def find_by_text(self, workspace: str, text_sha256: bytes) -> Sequence[VersionHead]:
+        """Return current, status `current` versions of a workspace with this text hash (turns excluded), by id."""
+
+    def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
+        """Return the turn of this name."""
+
+    def get_last_turn(self, source: str, session: str) -> VersionHead | None:
+        """Return the turn with the greatest ordinal of a session."""
+
+    def find_by_key(self, key: str) -> Sequence[VersionHead]:
+        """Return the heads written under an idempotency key, in ledger order."""
+
+    def get_file(self, path: str) -> FileStamp | None:
+        """Return the stamp of one file."""
+
+    def list_files(self) -> Sequence[FileStamp]:
+        """Return all stamps, by path."""
+
+    def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
+        """Return the stamps of the files that hold a record, by path."""
+
+    def has_place(self, folded_path: str) -> bool:
+        """Tell whether a file is known at the same place (onrecord.domain.filenames.fold_path)."""
+
+    def match(self, terms: Sequence[str], allowed: Filter) -> Candidates:
+        """Return, for each distinct term in the order given, its postings in documents that pass the filter.
+
+        The statistics are those of the partitions, whatever else the filter says.
+        """
+
+    def get_heads(self, documents: Collection[int]) -> Mapping[int, VersionHead]:
+        """Return the heads of document numbers got from `match` in the same read."""
+
+    def count(self) -> Mapping[str, int]:
+        """Return counts: records, versions, turns, files."""
+
+
+class Index(Protocol):
+    """The driver. One writer at a time (the caller holds the vault's lock); any number of readers."""
+
+    def read(self) -> AbstractContextManager[IndexReader]:
+        """Open a consistent read."""
+
+    def apply(self, batch: IndexBatch) -> None:
+        """Take in a batch in one transaction; a document whose `ref` is known is ignored.
+
+        Raises:
+            StorageFailedError: the disk refused.
+            DamagedError: the stored index cannot be used; the caller rebuilds.
+        """
+
+    def rebuild(self, batches: Iterable[IndexBatch]) -> None:
+        """Replace the whole content by the batches' in one step visible to readers only when done."""
+
+    def optimise(self) -> None:
+        """Do deferred work, bounded; called at checkpoints. Never changes an answer."""
+
+    def close(self) -> None:
+        """Release what is held."""

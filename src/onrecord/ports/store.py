@@ -1,0 +1,257 @@
+"""The vault as the application sees it: one writer at a time, versions, ledger, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, VaultId
+from onrecord.domain.instants import Instant
+from onrecord.domain.problem import Problem
+
+Placement = Literal["create", "replace", "append"]
+Mode = Literal["placed", "observed", "displaced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts: `client` and `agent` as registered or claimed, each empty when unknown."""
+
+    client: str = ""
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """The members of a versions row that only turns have (docs/format/versions.md)."""
+
+    source: str
+    session: str
+    turn: str
+    role: str
+    n: int
+    offset_bytes: int
+    speaker: str = ""
+    time: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionDraft:
+    """What a commit says of one version or turn; seq, salt and record time are the store's."""
+
+    id: RecordId
+    version: int
+    kind: str
+    path: str
+    data: bytes
+    origin: str
+    workspace: str
+    status: str = "current"
+    protection: str = "normal"
+    parents: tuple[EntryRef, ...] = ()
+    mode: Mode = "placed"
+    turn: TurnRow | None = None
+    redacted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One ledger entry to be, with the version that it commits to and the file to be placed.
+
+    `members` are entry members beyond those that follow from `draft`. `place` is None where no file is written.
+    `pre_sha256`: hash of the bytes that `replace` expects; what `append` expects is the turn's `offset_bytes`.
+    """
+
+    type: str
+    draft: VersionDraft | None = None
+    members: Mapping[str, object] = field(default_factory=dict)
+    place: Placement | None = None
+    pre_sha256: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One row of a versions store; `data` is None when erased, sealed beyond reach, or not asked for."""
+
+    ref: EntryRef
+    type: str
+    draft: VersionDraft
+    recorded_at: Instant
+    salt: bytes
+    key: str
+    actor: Actor
+    is_erased: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Reserved name and record time of a change that is about to be committed."""
+
+    ref: EntryRef
+    recorded_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A regular file below the vault as stat sees it; times in nanoseconds."""
+
+    path: str
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+    device: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFile:
+    """Where a version's bytes lie now: `state` None when they could not be placed."""
+
+    change: Change
+    ref: EntryRef
+    state: FileState | None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a commit did. Durable from the moment it is returned.
+
+    `rows` are those of the changes, then one of mode `displaced` for every outside edit that a placement displaced.
+    `not_placed` is the reason why ledger, versions or files lag behind the journal, or empty.
+    """
+
+    rows: Sequence[VersionRow]
+    entries: int
+    placed: Sequence[PlacedFile]
+    not_placed: str = ""
+    problems: Sequence[Problem] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """One log of the vault: how far its ledger and versions reach on disk."""
+
+    log: LogId
+    is_own: bool
+    entries: int
+
+
+class WriteUnit(Protocol):
+    """The right to write, held under the vault's lock, with everything acknowledged before taken in."""
+
+    @property
+    def settled(self) -> Sequence[tuple[VersionRow, FileState | None]]:
+        """Files that were brought to their place only now, after a crash or a full disk."""
+
+    def stamp(self, place: int) -> Stamp:
+        """Return name and record time of the change at index `place` of the next commit."""
+
+    def draw_record_id(self) -> RecordId:
+        """Return a fresh random record id."""
+
+    def hash_key(self, key: str) -> str:
+        """Return an idempotency key as it is stored."""
+
+    def commit(self, changes: Sequence[Change], actor: Actor, key: str = "") -> Receipt:
+        """Make the changes durable as one, then apply them.
+
+        Args:
+            changes: 1 to 1,000, in order.
+            actor: Who acts.
+            key: Idempotency key as `hash_key` gives it, or empty.
+
+        Raises:
+            LimitExceededError: the batch or an entry is too large.
+            StorageFailedError: nothing was stored.
+        """
+
+
+class BackupLog(Protocol):
+    """Append-only backup of creates and captures, outside the vault."""
+
+    def append(self, line: bytes) -> None:
+        """Append one synced line (without LF).
+
+        Raises:
+            StorageFailedError: not stored.
+        """
+
+    def read(self, first: int, limit: int) -> Sequence[bytes]:
+        """Return whole lines `first` to `first + limit - 1`."""
+
+    def get_progress(self) -> tuple[int, int]:
+        """Return (lines replayed, lines in all)."""
+
+    def set_progress(self, done: int) -> None:
+        """Keep how many lines were replayed."""
+
+
+class VaultStore(Protocol):
+    """Versions, ledger and files of one vault through one installation."""
+
+    @property
+    def vault(self) -> VaultId:
+        """The vault's id."""
+
+    @property
+    def log(self) -> LogId:
+        """This installation's log."""
+
+    @property
+    def entries(self) -> int:
+        """Entries of the own log, as far as this process has caught up."""
+
+    def write(self, wait_s: float | None = None) -> AbstractContextManager[WriteUnit]:
+        """Take the lock within `wait_s` seconds (None: as configured) and catch up with every other process.
+
+        Raises:
+            LockTimeoutError, VaultOfflineError, NewerFormatError, LedgerRolledBackError: as named.
+            StorageFailedError: the vault cannot be written; creates may go to the backup.
+        """
+
+    def checkpoint(self) -> int:
+        """Sync everything, sign the head; return the signed size."""
+
+    def list_logs(self) -> Sequence[LogHead]:
+        """Return the logs found in the vault, own first, then by id."""
+
+    def read_rows(self, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
+        """Yield the rows of a log with seq >= first, in order, pending ones of the own log included."""
+
+    def read_row(self, ref: EntryRef) -> VersionRow | None:
+        """Return one row with its bytes, or None."""
+
+    def read_entries(self, log: LogId, first: int = 0) -> Iterator[tuple[Seq, bytes]]:
+        """Yield the ledger lines of a log without their LF, in order."""
+
+    def scan_files(self) -> Iterator[FileState | Problem]:
+        """Yield every regular `.md` file in the record folders, and problems for what is not one; any order."""
+
+    def stat_file(self, path: str) -> FileState | None:
+        """Return one file's state, None when it is not there as a regular file."""
+
+    def read_file(self, path: str) -> bytes:
+        """Return a file's bytes without following links.
+
+        Raises:
+            NotFoundError: not there as a regular file.
+            StorageFailedError: it cannot be read.
+        """
+
+    def read_log_file(self, log: LogId, name: str) -> bytes | None:
+        """Return `checkpoint` or `key.pub` of a log, None when absent."""
+
+    def get_pinned(self) -> tuple[int, bytes]:
+        """Return size and root of the highest head that this installation acknowledged."""
+
+    @property
+    def backup(self) -> BackupLog:
+        """The backup for writes while the vault cannot be written."""
+
+    def find_problems(self) -> Sequence[Problem]:
+        """Return what the store knows to be wrong with itself; see docs/format/record.md for codes."""
+
+    def close(self) -> None:
+        """Release what is held; nothing acknowledged depends on it."""

@@ -1,0 +1,29 @@
+"""The outside world of a machine: clock and randomness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """One reading: wall clock and time since boot in microseconds, and which boot it was."""
+
+    wall_us: int
+    boottime_us: int
+    boot: str
+
+
+class Clock(Protocol):
+    """Where instants come from."""
+
+    def read(self) -> ClockReading:
+        """Return the present reading; the wall clock may lie, the boot time only grows within one boot."""
+
+
+class IdSource(Protocol):
+    """Where randomness comes from."""
+
+    def draw(self, size_bytes: int) -> bytes:
+        """Return cryptographically strong random bytes."""

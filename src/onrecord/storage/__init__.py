@@ -1,0 +1,1 @@
+"""Drivers: the only rooms where a file or a database is touched."""

@@ -1,0 +1,1 @@
+"""The vault on disk: journal, ledger, versions and the user's files."""

@@ -1,0 +1,187 @@
+"""Brings ledger, versions and files to what the journal says; used for a fresh commit and for replay alike."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from onrecord.domain.errors import LedgerRolledBackError
+from onrecord.domain.ids import Seq
+from onrecord.domain.limits import LEDGER_SEGMENT_MAX_COUNT, VERSIONS_SEGMENT_MAX_BYTES
+from onrecord.domain.merkle import hash_leaf
+from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.store import FileState, VersionRow
+from onrecord.ports.system import ClockReading
+from onrecord.storage.files.disk import Disk
+from onrecord.storage.files.frames import FrameChange, hash_bytes
+from onrecord.storage.files.head import CredentialState, Head
+from onrecord.storage.files.placement import Placed, Placer
+from onrecord.storage.files.scan import describe_file
+from onrecord.storage.files.segments import SegmentWriter, name_segment
+
+_TAIL_BYTES = 4_096
+
+
+@dataclass(slots=True)
+class Applied:
+    """What applying changes did: places, displaced outside edits, why something lags behind, problems."""
+
+    placed: list[tuple[VersionRow, FileState | None]] = field(default_factory=list)
+    displaced: list[tuple[VersionRow, bytes]] = field(default_factory=list)
+    not_placed: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def advance_head(head: Head, changes: Sequence[FrameChange], clock: ClockReading | None) -> Head:
+    """Return the head after the changes: tree, record time, credentials, clock; where the stores end stays."""
+    credentials = dict(head.credentials)
+    leaves = [hash_leaf(change.entry) for change in changes]
+    for change, leaf in zip(changes, leaves, strict=True):
+        credentials[change.cred] = CredentialState(change.cseq, leaf)
+    return replace(
+        head,
+        frontier=head.frontier.extend(leaves),
+        ts=changes[-1].ts if changes else head.ts,
+        credentials=MappingProxyType(credentials),
+        clock=clock or head.clock,
+    )
+
+
+class Applier:
+    """Writes to the vault what is committed.
+
+    Args:
+        vault: The vault's disk.
+        folder: The log's folder, `.onrecord/<log id>`.
+        head: Where the stores end.
+    """
+
+    def __init__(self, vault: Disk, folder: str, head: Head) -> None:
+        self._vault = vault
+        self.ledger = SegmentWriter(vault, f"{folder}/ledger", head.ledger)
+        self.versions = SegmentWriter(vault, f"{folder}/versions", head.versions)
+        self.placer = Placer(vault)
+
+    def check_continues(self, head: Head) -> None:
+        """Check that the stores on disk reach at least to where the pinned head says, with the same last bytes.
+
+        Raises:
+            LedgerRolledBackError: they do not.
+            OSError: they cannot be read.
+        """
+        for writer, what in ((self.ledger, "ledger"), (self.versions, "versions store")):
+            path = name_segment(writer.folder, writer.end.segment)
+            found = self._vault.stat(path)
+            if writer.end.size_bytes and (found is None or found.st_size < writer.end.size_bytes):
+                raise LedgerRolledBackError(f"the {what} is shorter than what was acknowledged here")
+        if head.tail and self.read_tail() != head.tail:
+            raise LedgerRolledBackError("the ledger's last acknowledged entries have been altered")
+
+    def read_tail(self) -> bytes:
+        """Return the hash of the last bytes of the ledger's newest segment, empty for an empty one."""
+        end = self.ledger.end
+        if not end.size_bytes:
+            return b""
+        start = max(0, end.size_bytes - _TAIL_BYTES)
+        path = name_segment(self.ledger.folder, end.segment)
+        return hash_bytes(self._vault.read(path, start, end.size_bytes - start))
+
+    def check_writable(self) -> None:
+        """Open the ledger segment for append, so that a commit is not acknowledged which has no place to go.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        path = name_segment(self.ledger.folder, self.ledger.end.segment)
+        self._vault.open_for_append(path)
+
+    def write_lines(self, first_seq: Seq, changes: Sequence[FrameChange], *, is_replay: bool) -> None:
+        """Bring ledger and versions to hold the changes' lines at their ends and nothing after.
+
+        Raises:
+            OSError: not written; the ends tell how far it came.
+        """
+        for number, change in enumerate(changes):
+            seq = first_seq + number
+            begins = seq > 0 and seq % LEDGER_SEGMENT_MAX_COUNT == 0
+            self._put(self.ledger, change.ledger_line, begins, is_replay=is_replay)
+            line = change.encode_versions_line()
+            if line:
+                end = self.versions.end.size_bytes
+                begins = end > 0 and end + len(line) > VERSIONS_SEGMENT_MAX_BYTES
+                self._put(self.versions, line, begins, is_replay=is_replay)
+
+    def _put(self, writer: SegmentWriter, line: bytes, begins: bool, *, is_replay: bool) -> None:
+        if not (is_replay and writer.matches(line, begin_segment=begins)):
+            writer.write(line, begin_segment=begins)
+
+    def skip_lines(self, first_seq: Seq, changes: Sequence[FrameChange]) -> None:
+        """Move the ends behind lines that are known to be written in this boot; they are synced at the checkpoint."""
+        for number, change in enumerate(changes):
+            seq = first_seq + number
+            self.ledger.skip(len(change.ledger_line), seq > 0 and seq % LEDGER_SEGMENT_MAX_COUNT == 0)
+            line = change.encode_versions_line()
+            if line:
+                end = self.versions.end.size_bytes
+                self.versions.skip(len(line), end > 0 and end + len(line) > VERSIONS_SEGMENT_MAX_BYTES)
+            if change.how is not None and change.row is not None:
+                self.placer.unsynced.add(change.row.draft.path)
+
+    def place_files(self, changes: Sequence[FrameChange], *, is_replay: bool) -> Applied:
+        """Place every file of the changes; one that cannot be placed is named and served from the versions store."""
+        applied = Applied()
+        for change in changes:
+            if change.how is None or change.row is None:
+                continue
+            row = change.row
+            try:
+                placed = self._settle(change, row) if is_replay else self._place(change, row)
+            except OSError as error:
+                code = errno.errorcode.get(error.errno or 0, "EIO")
+                applied.not_placed = f"a file could not be placed ({code})"
+                applied.placed.append((row, None))
+                applied.problems.append(_name_not_placed(row, code))
+                continue
+            if placed is None:
+                applied.placed.append((row, None))
+                continue
+            if placed.displaced is not None:
+                applied.displaced.append((row, placed.displaced))
+            state = describe_file(self._vault, placed.path)
+            applied.placed.append((row, state))
+        return applied
+
+    def _place(self, change: FrameChange, row: VersionRow) -> Placed:
+        draft = row.draft
+        match change.how:
+            case "create":
+                return self.placer.create(draft.path, draft.data, row.ref.seq)
+            case "append" if draft.turn is not None:
+                return self.placer.append(draft.path, draft.data, draft.turn.offset_bytes)
+            case _:
+                return self.placer.replace(draft.path, draft.data, change.pre_sha256, row.ref.seq)
+
+    def _settle(self, change: FrameChange, row: VersionRow) -> Placed | None:
+        draft = row.draft
+        if change.is_region():
+            offset = draft.turn.offset_bytes if draft.turn is not None else 0
+            return self.placer.settle_region(draft.path, draft.data, offset, row.ref.seq)
+        pre = change.pre_sha256 if change.how == "replace" else None
+        return self.placer.settle(draft.path, draft.data, pre, row.ref.seq)
+
+    def sync(self) -> None:
+        """Make everything applied durable.
+
+        Raises:
+            OSError: not synced; the journal must stay.
+        """
+        self.placer.sync()
+        self.versions.sync()
+        self.ledger.sync()
+
+
+def _name_not_placed(row: VersionRow, code: str) -> Problem:
+    message = f"version {row.draft.version} of {row.draft.id} is committed but its file could not be written ({code})"
+    return Problem(row.draft.path, 0, "not_placed", Severity.WARNING, message, "Free space or mend permissions.")

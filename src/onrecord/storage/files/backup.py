@@ -1,0 +1,71 @@
+"""The append-only backup: creates and captures taken while the vault could not be written (DESIGN: write path).
+
+`backup.jsonl` holds one JSON line a write; `backup.done` how many lines were replayed. Lines are never removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onrecord.storage.files.disk import Disk, storage_errors
+
+_NAME = "backup.jsonl"
+_DONE_NAME = "backup.done"
+
+
+class Backup:
+    """The backup of one installation."""
+
+    def __init__(self, state: Disk) -> None:
+        self._state = state
+
+    def append(self, line: bytes) -> None:
+        """Append one synced line.
+
+        Raises:
+            StorageFailedError: not stored.
+        """
+        with storage_errors("write the backup"):
+            found = self._state.stat(_NAME)
+            end = self._find_whole_end(found.st_size) if found is not None else 0
+            self._state.write_at(_NAME, end, line + b"\n")
+            self._state.sync(_NAME)
+            if found is None:
+                self._state.sync_folder("")
+
+    def _find_whole_end(self, size_bytes: int) -> int:
+        """Return where the last whole line ends: a torn line behind it was never acknowledged."""
+        tail_bytes = 4096
+        end = size_bytes
+        while end > 0:
+            start = max(0, end - tail_bytes)
+            place = self._state.read(_NAME, start, end - start).rfind(b"\n")
+            if place >= 0:
+                return start + place + 1
+            end = start
+        return 0
+
+    def read(self, first: int, limit: int) -> Sequence[bytes]:
+        """Return whole lines `first` to `first + limit - 1`, without LF."""
+        return self._read_all()[first : first + limit]
+
+    def _read_all(self) -> list[bytes]:
+        with storage_errors("read the backup"):
+            if self._state.stat(_NAME) is None:
+                return []
+            return self._state.read(_NAME).split(b"\n")[:-1]
+
+    def get_progress(self) -> tuple[int, int]:
+        """Return (lines replayed, lines in all)."""
+        with storage_errors("read the backup"):
+            done = 0
+            if self._state.stat(_DONE_NAME) is not None:
+                text = self._state.read(_DONE_NAME).decode(errors="replace").strip()
+                done = int(text) if text.isdecimal() else 0
+        return done, len(self._read_all())
+
+    def set_progress(self, done: int) -> None:
+        """Keep how many lines were replayed; a lost note only repeats lines, which changes nothing."""
+        with storage_errors("write the backup"):
+            self._state.write_at(_DONE_NAME, 0, f"{done}\n".encode())
+            self._state.sync(_DONE_NAME)

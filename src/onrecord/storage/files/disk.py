@@ -1,0 +1,238 @@
+"""All touching of files for the write path, below one root and never through a link.
+
+Every path is relative to the root, `/`-separated. Each folder on the way is opened with O_NOFOLLOW, so that no
+link below the root leads out of it. The calls are the primitives whose effects a power cut may keep or drop one
+by one; a test replaces them by a recorder. Raises OSError; callers translate with `storage_errors`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from onrecord.domain.errors import StorageFailedError
+from onrecord.storage.files import syscalls
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@contextmanager
+def storage_errors(action: str) -> Iterator[None]:
+    """Translate OSError into StorageFailedError: `action` says what failed, in the infinitive."""
+    try:
+        yield
+    except OSError as error:
+        name = errno.errorcode.get(error.errno or 0, "EIO")
+        hint = "Free space on the disk, then repeat the call." if error.errno in _FULL else None
+        raise StorageFailedError(
+            f"cannot {action}: {os.strerror(error.errno or errno.EIO)} ({name})", hint=hint
+        ) from error
+
+
+def _sync_fd(fd: int) -> None:
+    if sys.platform == "darwin":
+        import fcntl
+
+        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(fd)
+
+
+class Disk:
+    """Files below one root folder.
+
+    Args:
+        root: Absolute path of an existing folder; it may itself be reached through links (the user's choice).
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        """Release the root folder."""
+        if self._root_fd >= 0:
+            os.close(self._root_fd)
+            self._root_fd = -1
+
+    @contextmanager
+    def folder(self, path: str) -> Iterator[int]:
+        """Open the folder `path` ("" is the root) without following links; yield its descriptor."""
+        fd = os.dup(self._root_fd)
+        try:
+            for part in path.split("/") if path else ():
+                inner = os.open(part, _FOLDER_FLAGS, dir_fd=fd)
+                os.close(fd)
+                fd = inner
+            yield fd
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def _open(self, path: str, flags: int, mode: int = 0o600) -> Iterator[int]:
+        parent, _, name = path.rpartition("/")
+        with self.folder(parent) as folder_fd:
+            fd = os.open(name, flags | _FILE_FLAGS, mode, dir_fd=folder_fd)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    def stat(self, path: str) -> os.stat_result | None:
+        """Return a regular file's stat, None when nothing or something else is there."""
+        parent, _, name = path.rpartition("/")
+        try:
+            with self.folder(parent) as folder_fd:
+                found = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                return None
+            raise
+        return found if stat.S_ISREG(found.st_mode) else None
+
+    def read(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
+        """Return bytes of a regular file from `offset`, at most `size_bytes` (-1: all).
+
+        Raises:
+            OSError: not there, a link (ELOOP), or not a regular file (EINVAL).
+        """
+        with self._open(path, os.O_RDONLY | os.O_NONBLOCK) as fd:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(errno.EINVAL, "not a regular file", path)
+            wanted = found.st_size - offset if size_bytes < 0 else size_bytes
+            parts: list[bytes] = []
+            while wanted > 0:
+                part = os.pread(fd, min(wanted, 1 << 24), offset)
+                if not part:
+                    break
+                parts.append(part)
+                offset += len(part)
+                wanted -= len(part)
+            return b"".join(parts)
+
+    def list_folder(self, path: str) -> list[str]:
+        """Return the names in a folder, ascending."""
+        with self.folder(path) as fd:
+            return sorted(os.listdir(fd))
+
+    def make_folder(self, path: str) -> None:
+        """Make a folder and those above it, mode 0700; existing ones are left alone."""
+        parent, _, name = path.rpartition("/")
+        try:
+            with self.folder(path):
+                return
+        except FileNotFoundError:
+            pass
+        if parent:
+            self.make_folder(parent)
+        with self.folder(parent) as fd:
+            try:
+                os.mkdir(name, 0o700, dir_fd=fd)
+            except FileExistsError:
+                return
+
+    def write_new(self, path: str, data: bytes) -> None:
+        """Make a file that must not exist, mode 0600, with all of `data`; unsynced. A failed write leaves no file."""
+        with self._open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
+            try:
+                self._write_all(fd, data, 0)
+            except OSError:
+                self.unlink(path)
+                raise
+
+    def write_at(self, path: str, offset: int, data: bytes) -> None:
+        """Write `data` at `offset` of a file (made if absent) and end the file there; unsynced.
+
+        A short write is cut back to `offset` before the error is raised.
+        """
+        with self._open(path, os.O_RDWR | os.O_CREAT) as fd:
+            end = offset + len(data)
+            try:
+                self._write_all(fd, data, offset)
+                if os.fstat(fd).st_size != end:
+                    os.ftruncate(fd, end)
+            except OSError:
+                os.ftruncate(fd, offset)
+                raise
+
+    def open_for_append(self, path: str) -> None:
+        """Open a file for writing (made if absent) and close it: tells whether it can be written."""
+        with self._open(path, os.O_WRONLY | os.O_CREAT):
+            return
+
+    def overwrite(self, path: str, offset: int, data: bytes) -> None:
+        """Write `data` at `offset` of an existing file and keep what lies behind it; unsynced."""
+        with self._open(path, os.O_WRONLY) as fd:
+            self._write_all(fd, data, offset)
+
+    def _write_all(self, fd: int, data: bytes, offset: int) -> None:
+        view = memoryview(data)
+        while view:
+            written = os.pwrite(fd, view, offset)
+            view, offset = view[written:], offset + written
+
+    def truncate(self, path: str, size_bytes: int) -> None:
+        """Cut a file; unsynced."""
+        with self._open(path, os.O_WRONLY) as fd:
+            os.ftruncate(fd, size_bytes)
+
+    def sync(self, path: str) -> None:
+        """Make a file's bytes durable."""
+        with self._open(path, os.O_RDONLY) as fd:
+            _sync_fd(fd)
+
+    def sync_folder(self, path: str) -> None:
+        """Make a folder's names durable."""
+        with self.folder(path) as fd:
+            os.fsync(fd)
+
+    def unlink(self, path: str) -> None:
+        """Remove a name; unsynced."""
+        parent, _, name = path.rpartition("/")
+        with self.folder(parent) as fd:
+            os.unlink(name, dir_fd=fd)
+
+    def rename(self, source: str, target: str) -> None:
+        """Rename within one folder, replacing `target`; unsynced."""
+        parent, source_name, target_name = _siblings(source, target)
+        with self.folder(parent) as fd:
+            os.rename(source_name, target_name, src_dir_fd=fd, dst_dir_fd=fd)
+
+    def rename_noreplace(self, source: str, target: str) -> None:
+        """Rename within one folder unless `target` exists; unsynced.
+
+        Raises:
+            FileExistsError: `target` exists.
+        """
+        parent, source_name, target_name = _siblings(source, target)
+        with self.folder(parent) as fd:
+            if not syscalls.rename_noreplace(fd, source_name, target_name):
+                os.link(source_name, target_name, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+                os.unlink(source_name, dir_fd=fd)
+
+    def exchange(self, one: str, other: str) -> bool:
+        """Exchange two files of one folder in one step; unsynced. False: the file system cannot."""
+        parent, one_name, other_name = _siblings(one, other)
+        with self.folder(parent) as fd:
+            return syscalls.exchange(fd, one_name, other_name)
+
+    def link(self, source: str, target: str) -> None:
+        """Give a file a second name in its folder; unsynced."""
+        parent, source_name, target_name = _siblings(source, target)
+        with self.folder(parent) as fd:
+            os.link(source_name, target_name, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+
+
+def _siblings(one: str, other: str) -> tuple[str, str, str]:
+    parent, _, one_name = one.rpartition("/")
+    other_parent, _, other_name = other.rpartition("/")
+    if parent != other_parent:
+        raise ValueError("both names lie in one folder")
+    return parent, one_name, other_name

@@ -1,0 +1,268 @@
+"""This installation's log: commit, replay, checkpoint. Every method is called under the vault's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from onrecord.domain.checkpoint import format_checkpoint, format_origin, sign_note
+from onrecord.domain.errors import DamagedError, StorageFailedError
+from onrecord.domain.ids import LogId, Seq
+from onrecord.domain.problem import Problem
+from onrecord.ports.signing import Signer
+from onrecord.ports.store import FileState, VersionRow
+from onrecord.ports.system import Clock, ClockReading
+from onrecord.storage.files.applier import Applied, Applier, advance_head
+from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
+from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
+from onrecord.storage.files.journal import Journal
+
+_APPLIED_NAME = "applied"
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    changes: list[FrameChange]
+    clock: ClockReading | None
+    end: int
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a commit or replay did to the vault's files."""
+
+    placed: list[tuple[VersionRow, FileState | None]] = field(default_factory=list)
+    displaced: list[tuple[VersionRow, bytes]] = field(default_factory=list)
+    not_placed: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, applied: Applied) -> None:
+        """Take in what one application did."""
+        self.placed += applied.placed
+        self.displaced += applied.displaced
+        self.not_placed = applied.not_placed or self.not_placed
+        self.problems += applied.problems
+
+
+class LogWriter:
+    """Owns head, journal and the stores of one log while the lock is held.
+
+    Args:
+        state: The state folder.
+        vault: The vault's folder.
+        log: The log.
+        clock: For the boot's name.
+    """
+
+    def __init__(self, state: Disk, vault: Disk, log: LogId, clock: Clock) -> None:
+        self._state = state
+        self._vault = vault
+        self.log = log
+        self._clock = clock
+        self.folder = f".onrecord/{log}"
+        self._head_stamp: tuple[int, int] | None = None
+        self.head = self._checkpointed = Head(log)
+        self._journal = Journal(state, 0)
+        self._applier = Applier(vault, self.folder, self.head)
+        self.pending: dict[int, VersionRow] = {}
+        self.is_behind = False
+        self.commits_since_checkpoint = 0
+        self._unplaced: list[FrameChange] = []
+
+    @property
+    def next_seq(self) -> Seq:
+        """Sequence number of the next entry."""
+        return Seq(self.head.size)
+
+    @property
+    def pinned(self) -> Head:
+        """The highest head that the ledger on disk must reach: what still waits in the journal does not count."""
+        return self._checkpointed if self.is_behind else self.head
+
+    @property
+    def is_exchange_atomic(self) -> bool:
+        """Whether every placement so far was an atomic exchange."""
+        return self._applier.placer.is_exchange_atomic
+
+    def refresh(self) -> Outcome:
+        """Take in what other processes committed, and finish what a crashed one left.
+
+        Raises:
+            LedgerRolledBackError: ledger or versions on disk do not continue the pinned head.
+            DamagedError: head or journal cannot be read.
+            StorageFailedError: what is committed cannot be written to the vault.
+        """
+        outcome = Outcome()
+        with storage_errors("read the state folder"):
+            found = self._state.stat(HEAD_NAME)
+        stamp = (found.st_ino, found.st_mtime_ns) if found is not None else None
+        if stamp is None or stamp != self._head_stamp or self.is_behind:
+            self._load_head()
+            self._head_stamp = stamp
+            self._take_in(self._read_commits(), outcome)
+        elif self._journal.has_grown():
+            self._take_in(self._read_commits(), outcome)
+        if self.is_behind:
+            raise StorageFailedError("the vault cannot be written; committed versions wait in the journal")
+        if self._unplaced:
+            self._place(self._unplaced, outcome, is_replay=True)
+        return outcome
+
+    def _load_head(self) -> None:
+        head = read_head(self._state)
+        if head.log != self.log:
+            raise DamagedError("head.json names another log")
+        self.head = self._checkpointed = head
+        self._journal = Journal(self._state, head.generation)
+        self._applier = Applier(self._vault, self.folder, head)
+        self.pending.clear()
+        self._unplaced.clear()
+        self.is_behind = False
+        self.commits_since_checkpoint = 0
+        with storage_errors("read the state folder"):
+            for name in self._state.list_folder(""):
+                if name.startswith("journal.") and name != self._journal.name:
+                    self._state.unlink(name)
+        with storage_errors("read the ledger"):
+            self._applier.check_continues(head)
+
+    def _read_commits(self) -> list[_Commit]:
+        with storage_errors("read the journal"):
+            try:
+                frames = self._journal.read_new()
+            except FileNotFoundError as error:
+                raise DamagedError("the journal that head.json names is gone") from error
+        commits: list[_Commit] = []
+        for frame in frames:
+            changes, clock = decode_payload(frame.payload, self.log)
+            commits.append(_Commit(changes, clock, frame.end))
+        return commits
+
+    def _take_in(self, commits: Sequence[_Commit], outcome: Outcome) -> None:
+        """Advance over commits read from the journal; apply those that this boot does not know to be applied."""
+        applied_end = self._read_applied_end()
+        for commit in commits:
+            if commit.end <= applied_end and not self.is_behind:
+                self._applier.skip_lines(self.next_seq, commit.changes)
+            else:
+                self._apply(commit.changes, outcome, is_replay=True)
+            self._advance(commit.changes, commit.clock)
+        if commits and not self.is_behind:
+            self._cut_tails()
+            self._note_applied(outcome)
+
+    def _cut_tails(self) -> None:
+        try:
+            self._applier.ledger.cut_tail()
+            self._applier.versions.cut_tail()
+        except OSError:
+            self.is_behind = True
+
+    def _advance(self, changes: Sequence[FrameChange], clock: ClockReading | None) -> None:
+        self.head = advance_head(self.head, changes, clock)
+        self.commits_since_checkpoint += len(changes)
+
+    def _apply(self, changes: Sequence[FrameChange], outcome: Outcome, *, is_replay: bool) -> None:
+        """Write to the vault what is committed; what fails stays in the journal until the next write."""
+        if not self.is_behind:
+            try:
+                self._applier.write_lines(self.next_seq, changes, is_replay=is_replay)
+            except OSError as error:
+                self.is_behind = True
+                outcome.not_placed = f"the vault cannot be written ({error.strerror})"
+        for change in changes:
+            if change.row is not None and self.is_behind:
+                self.pending[change.row.ref.seq] = change.row
+        if not self.is_behind:
+            self._place(changes, outcome, is_replay=is_replay)
+
+    def _place(self, changes: Sequence[FrameChange], outcome: Outcome, *, is_replay: bool) -> None:
+        """Place files; what fails is tried again at the next write."""
+        applied = self._applier.place_files(changes, is_replay=is_replay)
+        failed = {problem.path for problem in applied.problems}
+        self._unplaced = [
+            change for change in changes if change.row is not None and change.how and change.row.draft.path in failed
+        ]
+        outcome.add(applied)
+
+    def commit(self, changes: Sequence[FrameChange], clock: ClockReading) -> Outcome:
+        """Write and sync one frame, then apply it.
+
+        Raises:
+            StorageFailedError: nothing was committed.
+        """
+        with storage_errors("write the vault"):
+            self._applier.check_writable()
+        self._journal.append(encode_payload(changes, clock))
+        outcome = Outcome()
+        self._apply(changes, outcome, is_replay=False)
+        self._advance(changes, clock)
+        if not self.is_behind:
+            self._note_applied(outcome)
+        return outcome
+
+    def _read_applied_end(self) -> int:
+        """Return up to which journal offset everything is applied, as noted in this boot; 0 when not known."""
+        if self._state.stat(_APPLIED_NAME) is None:
+            return 0
+        with storage_errors("read the state folder"):
+            parts = self._state.read(_APPLIED_NAME).decode(errors="replace").split()
+        if len(parts) != 3 or parts[0] != str(self._journal.generation) or parts[2] != self._clock.read().boot:
+            return 0
+        return int(parts[1]) if parts[1].isdecimal() else 0
+
+    def _note_applied(self, outcome: Outcome) -> None:
+        """Note, unsynced, that the journal is applied; a note lost or of another boot only costs a replay."""
+        if self._unplaced:
+            return
+        text = f"{self._journal.generation} {self._journal.end} {self._clock.read().boot}\n"
+        try:
+            self._state.write_at(_APPLIED_NAME, 0, text.encode())
+        except OSError as error:
+            outcome.not_placed = f"the state folder cannot be written ({error.strerror})"
+
+    def checkpoint(self, signer: Signer) -> int:
+        """Sync everything, sign the head, begin a new journal; return the signed size.
+
+        Raises:
+            StorageFailedError: not synced or not written; the journal stays and nothing is lost.
+        """
+        if self.is_behind:
+            raise StorageFailedError("the vault cannot be written; committed versions wait in the journal")
+        size = self.head.size
+        if self.commits_since_checkpoint == 0 and self.head.signed == size:
+            return size
+        with storage_errors("sync the vault"):
+            self._applier.sync()
+            self._write_checkpoint(signer)
+            journal = Journal(self._state, self.head.generation + 1)
+            journal.create()
+            head = replace(
+                self.head,
+                generation=journal.generation,
+                ledger=self._applier.ledger.end,
+                versions=self._applier.versions.end,
+                tail=self._applier.read_tail(),
+                signed=size,
+            )
+        write_head(self._state, head)
+        with storage_errors("remove the old journal"):
+            self._journal.remove()
+            found = self._state.stat(HEAD_NAME)
+        self.head, self._checkpointed, self._journal = head, head, journal
+        self._head_stamp = (found.st_ino, found.st_mtime_ns) if found is not None else None
+        self.commits_since_checkpoint = 0
+        return size
+
+    def _write_checkpoint(self, signer: Signer) -> None:
+        """Replace the signed head in the vault."""
+        text = format_checkpoint(format_origin(self.log), self.head.size, self.head.frontier.root())
+        target = f"{self.folder}/checkpoint"
+        temporary = f"{self.folder}/.checkpoint.tmp"
+        if self._vault.stat(temporary) is not None:
+            self._vault.unlink(temporary)
+        self._vault.write_new(temporary, sign_note(text, signer.vkey(), signer.sign))
+        self._vault.sync(temporary)
+        self._vault.rename(temporary, target)
+        self._vault.sync_folder(self.folder)

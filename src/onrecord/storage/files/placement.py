@@ -1,0 +1,211 @@
+"""Placing committed bytes: a file in one step, a transcript block at its end; what a placement displaces is kept.
+
+Temporary names are `.onrecord-<seq>.tmp` beside the target, so that a crash leaves nothing that cannot be told.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onrecord.storage.files.disk import Disk
+
+TEMPORARY_PREFIX = ".onrecord-"
+TEMPORARY_SUFFIX = ".tmp"
+_MAX_NAMES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where bytes lie now, and the bytes of an outside edit that gave way, if any."""
+
+    path: str
+    displaced: bytes | None = None
+
+
+def name_temporary(path: str, seq: int) -> str:
+    """Return the temporary name beside `path` for the change committed as `seq`."""
+    parent = path.rpartition("/")[0]
+    name = f"{TEMPORARY_PREFIX}{seq}{TEMPORARY_SUFFIX}"
+    return f"{parent}/{name}" if parent else name
+
+
+def is_torn_remnant(found: bytes, wanted: bytes) -> bool:
+    """Tell whether `found` is what a power cut may leave of `wanted`: a part of it, the rest cut off or zeros."""
+    kept = found.rstrip(b"\0")
+    return len(found) <= len(wanted) and wanted.startswith(kept)
+
+
+class Placer:
+    """Places files below the vault; remembers what must be synced at the next checkpoint."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self.unsynced: set[str] = set()
+        self.is_exchange_atomic = True
+
+    def create(self, path: str, data: bytes, seq: int) -> Placed:
+        """Place a file that should not exist yet; if the name was taken meanwhile, ` (2)`, ` (3)` … is added.
+
+        Raises:
+            OSError: not placed.
+        """
+        temporary = self._write_temporary(path, data, seq)
+        for target in _candidate_paths(path):
+            try:
+                self._disk.rename_noreplace(temporary, target)
+            except FileExistsError:
+                if self._disk.stat(target) is not None and self._disk.read(target) == data:
+                    self._disk.unlink(temporary)
+                    return self._note(target)
+                continue
+            return self._note(target)
+        self._disk.unlink(temporary)
+        raise OSError(errno.EEXIST, "no free name", path)
+
+    def replace(self, path: str, data: bytes, pre_sha256: bytes, seq: int) -> Placed:
+        """Exchange a file for `data` in one step. Other bytes than the pre-image are returned as displaced.
+
+        Raises:
+            OSError: not placed.
+        """
+        temporary = self._write_temporary(path, data, seq)
+        try:
+            if not self._disk.exchange(temporary, path):
+                self._replace_keeping_link(temporary, path)
+        except FileNotFoundError:
+            self._disk.rename_noreplace(temporary, path)
+            return self._note(path)
+        found = self._disk.read(temporary)
+        is_expected = hashlib.sha256(found).digest() == pre_sha256 or found == data
+        self._disk.unlink(temporary)
+        placed = self._note(path)
+        return placed if is_expected else Placed(path, found)
+
+    def _replace_keeping_link(self, temporary: str, path: str) -> None:
+        """Replace where there is no exchange: a hard link keeps the old bytes under the temporary's name."""
+        self.is_exchange_atomic = False
+        kept = temporary + ".old"
+        if self._disk.stat(kept) is not None:
+            self._disk.unlink(kept)
+        self._disk.link(path, kept)
+        self._disk.rename(temporary, path)
+        self._disk.rename(kept, temporary)
+
+    def append(self, path: str, data: bytes, offset: int) -> Placed:
+        """Put a block behind a transcript of `offset` bytes; if the user has edited the file, at its end.
+
+        Raises:
+            OSError: not placed.
+        """
+        found = self._disk.stat(path)
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, "the transcript is gone", path)
+        if found.st_size == offset:
+            self._disk.write_at(path, offset, data)
+        else:
+            there = self._disk.read(path)
+            gap = b"" if not there or there.endswith(b"\n") else b"\n\n"
+            self._disk.write_at(path, len(there), gap + data)
+        return self._note(path)
+
+    def settle_region(self, path: str, data: bytes, offset: int, seq: int) -> Placed:
+        """After a crash: bring a transcript's head (offset 0) or one block to its place; what follows it is kept.
+
+        Raises:
+            OSError: not placed.
+        """
+        temporary = name_temporary(path, seq)
+        if self._disk.stat(temporary) is not None:
+            self._disk.unlink(temporary)
+        if self._disk.stat(path) is None and offset == 0:
+            return self.create(path, data, seq)
+        there = self._disk.read(path)
+        region = there[offset : offset + len(data)]
+        if region == data or data in there:
+            return self._note(path)
+        if len(there) >= offset and all(byte in (0, wanted) for byte, wanted in zip(region, data, strict=False)):
+            self._disk.overwrite(path, offset, data)
+            return self._note(path)
+        return self.append(path, data, -1)
+
+    def settle(self, path: str, data: bytes, pre_sha256: bytes | None, seq: int) -> Placed | None:
+        """After a crash: bring a committed file to its place unless the user has edited there since.
+
+        Args:
+            path: Where the bytes belong.
+            data: The committed bytes.
+            pre_sha256: Hash of the bytes to be replaced; None for a new file.
+            seq: The change's sequence number.
+
+        Returns:
+            None when the file holds an outside edit and was left alone.
+
+        Raises:
+            OSError: not placed.
+        """
+        displaced = self._settle_temporary(path, data, pre_sha256, seq)
+        found = self._disk.stat(path)
+        there = self._disk.read(path) if found is not None else None
+        if there == data:
+            self._note(path)
+            return Placed(path, displaced)
+        if there is None:
+            placed = self.create(path, data, seq)
+        elif is_torn_remnant(there, data) or (pre_sha256 and hashlib.sha256(there).digest() == pre_sha256):
+            placed = self.replace(path, data, hashlib.sha256(there).digest(), seq)
+        else:
+            return Placed(path, displaced) if displaced is not None else None
+        return Placed(placed.path, displaced if displaced is not None else placed.displaced)
+
+    def _settle_temporary(self, path: str, data: bytes, pre_sha256: bytes | None, seq: int) -> bytes | None:
+        """Remove what the crash left beside the target; return it if it is an outside edit that was displaced."""
+        displaced = None
+        temporary = name_temporary(path, seq)
+        for name in (temporary, temporary + ".old"):
+            if self._disk.stat(name) is None:
+                continue
+            left = self._disk.read(name)
+            is_ours = is_torn_remnant(left, data) or hashlib.sha256(left).digest() == pre_sha256
+            if not is_ours:
+                displaced = left
+            self._disk.unlink(name)
+        return displaced
+
+    def _write_temporary(self, path: str, data: bytes, seq: int) -> str:
+        parent = path.rpartition("/")[0]
+        self._disk.make_folder(parent)
+        temporary = name_temporary(path, seq)
+        if self._disk.stat(temporary) is not None:
+            self._disk.unlink(temporary)
+        self._disk.write_new(temporary, data)
+        return temporary
+
+    def _note(self, path: str) -> Placed:
+        self.unsynced.add(path)
+        return Placed(path)
+
+    def sync(self) -> None:
+        """Make everything placed durable, names included."""
+        folders: set[str] = set()
+        for path in sorted(self.unsynced):
+            if self._disk.stat(path) is not None:
+                self._disk.sync(path)
+            folders.update(_folders_above(path))
+        for folder in sorted(folders, reverse=True):
+            self._disk.sync_folder(folder)
+        self.unsynced.clear()
+
+
+def _folders_above(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:depth]) for depth in range(len(parts) + 1)]
+
+
+def _candidate_paths(path: str) -> Iterator[str]:
+    stem = path.removesuffix(".md")
+    yield path
+    for number in range(2, _MAX_NAMES):
+        yield f"{stem} ({number}).md"

@@ -1,0 +1,186 @@
+"""Segmented append-only line files: ledger and versions (docs/format/ledger.md, versions.md).
+
+Lines of one log lie in `<folder>/NNNNNNNN.jsonl`, in the order of their sequence numbers.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+
+from onrecord.storage.files.disk import Disk
+from onrecord.storage.files.head import StoreEnd
+
+_NAME = re.compile(r"(\d{8})\.jsonl(\.gz)?")
+_SEQ = re.compile(rb'"seq":(\d{1,16})')
+_READ_BYTES = 1 << 20
+
+
+def name_segment(folder: str, number: int) -> str:
+    """Return the path of a segment."""
+    return f"{folder}/{number:08d}.jsonl"
+
+
+class SegmentWriter:
+    """Writes lines from a known end on; repeating a write changes nothing.
+
+    Args:
+        disk: The vault.
+        folder: The store's folder, existing.
+        end: Where the store ends.
+    """
+
+    def __init__(self, disk: Disk, folder: str, end: StoreEnd) -> None:
+        self._disk = disk
+        self.folder = folder
+        self.end = end
+        self.unsynced: set[str] = set()
+
+    def write(self, lines: bytes, *, begin_segment: bool = False) -> None:
+        """Bring the store to hold `lines` at its end and nothing after; move the end behind them.
+
+        Args:
+            lines: Whole lines, LF included, that lie in one segment.
+            begin_segment: Whether they begin the next segment.
+
+        Raises:
+            OSError: not written; the end stays.
+        """
+        end = StoreEnd(self.end.segment + 1, 0) if begin_segment else self.end
+        path = name_segment(self.folder, end.segment)
+        self._disk.write_at(path, end.size_bytes, lines)
+        self.unsynced.add(path)
+        self.end = StoreEnd(end.segment, end.size_bytes + len(lines))
+
+    def matches(self, lines: bytes, *, begin_segment: bool = False) -> bool:
+        """Tell whether `lines` already stand at the end, and if so move the end behind them."""
+        end = StoreEnd(self.end.segment + 1, 0) if begin_segment else self.end
+        path = name_segment(self.folder, end.segment)
+        if self._disk.stat(path) is None or self._disk.read(path, end.size_bytes, len(lines)) != lines:
+            return False
+        self.unsynced.add(path)
+        self.end = StoreEnd(end.segment, end.size_bytes + len(lines))
+        return True
+
+    def skip(self, size_bytes: int, begin_segment: bool) -> None:
+        """Move the end behind lines that are known to be there; they count as unsynced."""
+        end = StoreEnd(self.end.segment + 1, 0) if begin_segment else self.end
+        self.unsynced.add(name_segment(self.folder, end.segment))
+        self.end = StoreEnd(end.segment, end.size_bytes + size_bytes)
+
+    def cut_tail(self) -> None:
+        """Remove bytes behind the end, left by a write that was never acknowledged."""
+        path = name_segment(self.folder, self.end.segment)
+        found = self._disk.stat(path)
+        if found is not None and found.st_size > self.end.size_bytes:
+            self._disk.truncate(path, self.end.size_bytes)
+        following = name_segment(self.folder, self.end.segment + 1)
+        if self._disk.stat(following) is not None:
+            self._disk.unlink(following)
+
+    def sync(self) -> None:
+        """Make everything written durable."""
+        for path in sorted(self.unsynced):
+            self._disk.sync(path)
+        if self.unsynced:
+            self._disk.sync_folder(self.folder)
+        self.unsynced.clear()
+
+
+class SegmentReader:
+    """Reads lines of a store that others may append to meanwhile; a last line without LF is not there yet."""
+
+    def __init__(self, disk: Disk, folder: str) -> None:
+        self._disk = disk
+        self._folder = folder
+
+    def list_segments(self) -> list[tuple[int, str]]:
+        """Return (number, path) of the segments, ascending; packed and plain ones of a number once."""
+        try:
+            names = self._disk.list_folder(self._folder)
+        except FileNotFoundError:
+            return []
+        found = {int(match[1]): f"{self._folder}/{name}" for name in names if (match := _NAME.fullmatch(name))}
+        return sorted(found.items())
+
+    def read_lines(self, segment: int = 0, offset: int = 0) -> Iterator[bytes]:
+        """Yield lines without LF from a place on, through the following segments."""
+        for number, path in self.list_segments():
+            if number < segment:
+                continue
+            yield from self._read_segment(path, offset if number == segment else 0)
+
+    def _read_segment(self, path: str, offset: int) -> Iterator[bytes]:
+        if path.endswith(".gz"):
+            yield from gzip.decompress(self._disk.read(path))[offset:].split(b"\n")[:-1]
+            return
+        rest = b""
+        while block := self._disk.read(path, offset, _READ_BYTES):
+            offset += len(block)
+            *lines, rest = (rest + block).split(b"\n")
+            yield from lines
+
+    def find_line(self, seq: int) -> tuple[int, int] | None:
+        """Return (segment, offset) of the first line whose `seq` is at least `seq`; None: past the end."""
+        segments = self.list_segments()
+        best: tuple[int, int] | None = None
+        for number, path in reversed(segments):
+            if path.endswith(".gz"):
+                found = self._find_packed(path, seq)
+            else:
+                found = self._bisect(path, seq)
+            if found is None:
+                break
+            best = (number, found)
+            if found > 0:
+                break
+        return best
+
+    def _find_packed(self, path: str, seq: int) -> int | None:
+        offset = 0
+        for line in self._read_segment(path, 0):
+            if _read_seq(line) >= seq:
+                return offset
+            offset += len(line) + 1
+        return None
+
+    def _bisect(self, path: str, seq: int) -> int | None:
+        found = self._disk.stat(path)
+        low, high, best = 0, found.st_size if found else 0, None
+        while low < high:
+            middle = (low + high) // 2
+            start, line = self._line_from(path, middle, low)
+            if line is None:
+                high = middle
+            elif _read_seq(line) >= seq:
+                best, high = start, middle
+            else:
+                low = start + len(line) + 1
+        return best
+
+    def _line_from(self, path: str, offset: int, floor: int) -> tuple[int, bytes | None]:
+        """Return the first whole line that begins at or after `offset` (`floor` is a line's begin)."""
+        start = offset
+        if offset > floor:
+            skipped = self._read_to_line_end(path, offset - 1)
+            if skipped is None:
+                return offset, None
+            start = offset - 1 + len(skipped) + 1
+        return start, self._read_to_line_end(path, start)
+
+    def _read_to_line_end(self, path: str, offset: int) -> bytes | None:
+        parts: list[bytes] = []
+        while block := self._disk.read(path, offset, 4096 if not parts else _READ_BYTES):
+            line, sep, _ = block.partition(b"\n")
+            parts.append(line)
+            if sep:
+                return b"".join(parts)
+            offset += len(block)
+        return None
+
+
+def _read_seq(line: bytes) -> int:
+    # Inside a JSON string the quotes are escaped, so this matches a member only.
+    found = _SEQ.search(line)
+    return int(found[1]) if found else -1

@@ -1,0 +1,265 @@
+"""The index as a list in memory: slow, obvious, and the oracle of every other driver.
+
+Nothing is kept but what was given; each question is answered by looking at everything. A state never changes, so a
+read sees the state it began with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from onrecord.domain.filenames import fold_path
+from onrecord.domain.heads import Partition, VersionHead, order_of, turn_order_of
+from onrecord.domain.ids import EntryRef, LogId, RecordId
+from onrecord.domain.instants import OPEN_END, Instant
+from onrecord.domain.postings import (
+    REPEAT_DOCUMENT_SHIFT,
+    Candidates,
+    PackedPosting,
+    Statistics,
+    TermMatches,
+    pack_postings,
+)
+from onrecord.ports.index import Document, FileStamp, Filter, IndexBatch
+
+
+@dataclass(frozen=True)
+class _State:
+    documents: tuple[Document, ...] = ()
+    files: Mapping[str, FileStamp] = field(default_factory=dict)
+    watermarks: Mapping[LogId, int] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def versions(self) -> list[VersionHead]:
+        """Heads of versions (no turns) in order."""
+        heads = (document.head for document in self.documents)
+        return sorted((head for head in heads if head.turn is None), key=order_of)
+
+    @cached_property
+    def turns(self) -> list[VersionHead]:
+        """Heads of turns in order."""
+        heads = (document.head for document in self.documents)
+        return sorted((head for head in heads if head.turn is not None), key=turn_order_of)
+
+    @cached_property
+    def ends(self) -> Mapping[EntryRef, Instant]:
+        """When each version that is not displaced stopped being the newest; `OPEN_END` for current ones."""
+        ends: dict[EntryRef, Instant] = {}
+        earliest_later: dict[RecordId, Instant] = {}
+        for head in reversed(self.versions):
+            if not head.is_displaced:
+                ends[head.ref] = earliest_later.get(head.id, OPEN_END)
+                earliest_later[head.id] = min(head.recorded_at, ends[head.ref])
+        return ends
+
+    def apply(self, batch: IndexBatch) -> _State:
+        known = {document.head.ref: document for document in self.documents}
+        for document in batch.documents:
+            known.setdefault(document.head.ref, document)
+        kept = {path: stamp for path, stamp in self.files.items() if path not in set(batch.removed_files)}
+        return _State(
+            documents=tuple(known.values()),
+            files=kept | {stamp.path: stamp for stamp in batch.files},
+            watermarks={**self.watermarks, **batch.watermarks},
+            notes={**self.notes, **batch.notes},
+        )
+
+
+class ReferenceIndex:
+    """The driver; see `onrecord.ports.index.Index`."""
+
+    def __init__(self) -> None:
+        self._state = _State()
+
+    @contextmanager
+    def read(self) -> Iterator[ReferenceReader]:
+        """Open a consistent read."""
+        yield ReferenceReader(self._state)
+
+    def apply(self, batch: IndexBatch) -> None:
+        """Take in a batch; a document whose `ref` is known is ignored."""
+        self._state = self._state.apply(batch)
+
+    def rebuild(self, batches: Iterable[IndexBatch]) -> None:
+        """Replace the whole content by the batches'."""
+        state = _State()
+        for batch in batches:
+            state = state.apply(batch)
+        self._state = state
+
+    def optimise(self) -> None:
+        """Do nothing: there is no deferred work."""
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
+
+
+class ReferenceReader:
+    """One consistent read; see `onrecord.ports.index.IndexReader`. A document's number is its place from 1."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def get_watermarks(self) -> Mapping[LogId, int]:
+        """Return entries taken in, per log."""
+        return dict(self._state.watermarks)
+
+    def get_note(self, name: str) -> str | None:
+        """Return a small named text kept with a batch."""
+        return self._state.notes.get(name)
+
+    def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
+        """Return at most `limit` record ids that begin with `prefix`, ascending."""
+        ids = {document.head.id for document in self._state.documents}
+        return sorted(record for record in ids if record.startswith(prefix))[:limit]
+
+    def get_current(self, record: RecordId) -> VersionHead | None:
+        """Return the shown version; turns and displaced versions excluded."""
+        shown = [head for head in self.list_versions(record) if not head.is_displaced]
+        return shown[-1] if shown else None
+
+    def list_versions(self, record: RecordId) -> Sequence[VersionHead]:
+        """Return every version of a record in order, displaced ones included."""
+        return [head for head in self._state.versions if head.id == record]
+
+    def list_turns(self, record: RecordId) -> Sequence[VersionHead]:
+        """Return the turns of a transcript by ordinal."""
+        return [head for head in self._state.turns if head.id == record]
+
+    def find_by_text(self, workspace: str, text_sha256: bytes) -> Sequence[VersionHead]:
+        """Return current, status `current` versions of a workspace with this text hash, by id."""
+        found = [
+            head
+            for head in self._state.versions
+            if self._state.ends.get(head.ref) == OPEN_END
+            and (head.status, head.workspace, head.text_sha256) == ("current", workspace, text_sha256)
+        ]
+        return sorted(found, key=lambda head: head.id)
+
+    def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
+        """Return the turn of this name; of several the first in order."""
+        return next((head for head in self._list_session(source, session) if _name_of(head) == turn), None)
+
+    def get_last_turn(self, source: str, session: str) -> VersionHead | None:
+        """Return the turn with the greatest ordinal of a session; of several the last in order."""
+        return next(reversed(self._list_session(source, session)), None)
+
+    def _list_session(self, source: str, session: str) -> list[VersionHead]:
+        return [
+            head
+            for head in self._state.turns
+            if head.turn is not None and (head.turn.source, head.turn.session) == (source, session)
+        ]
+
+    def find_by_key(self, key: str) -> Sequence[VersionHead]:
+        """Return the heads written under an idempotency key, by log and seq; none for an empty key."""
+        found = [document.head for document in self._state.documents if key and document.head.key == key]
+        return sorted(found, key=lambda head: head.ref)
+
+    def get_file(self, path: str) -> FileStamp | None:
+        """Return the stamp of one file."""
+        return self._state.files.get(path)
+
+    def list_files(self) -> Sequence[FileStamp]:
+        """Return all stamps, by path."""
+        return sorted(self._state.files.values(), key=lambda stamp: stamp.path)
+
+    def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
+        """Return the stamps of the files that hold a record, by path."""
+        return [stamp for stamp in self.list_files() if stamp.record == record]
+
+    def has_place(self, folded_path: str) -> bool:
+        """Tell whether a file is known at the same place."""
+        return any(fold_path(path) == folded_path for path in self._state.files)
+
+    def match(self, terms: Sequence[str], allowed: Filter) -> Candidates:
+        """Return all postings of the terms in documents that pass the filter, and the statistics."""
+        distinct = list(dict.fromkeys(terms))
+        numbered = [
+            (number, document)
+            for number, document in enumerate(self._state.documents, 1)
+            if document.head.partition in allowed.partitions and self._is_allowed(document.head, allowed)
+        ]
+        return Candidates(
+            self._count_statistics(distinct, allowed.partitions), [_collect(term, numbered) for term in distinct]
+        )
+
+    def _count_statistics(self, terms: Collection[str], partitions: Collection[Partition]) -> Statistics:
+        counted = [
+            document
+            for document in self._state.documents
+            if document.head.partition in partitions
+            and self._is_shown(document.head, None)
+            and document.head.status == "current"
+        ]
+        frequency = dict.fromkeys(terms, 0)
+        for document in counted:
+            for posting in document.postings:
+                if posting.term in frequency:
+                    frequency[posting.term] += 1
+        return Statistics(
+            documents=len(counted),
+            tokens=sum(document.tokens for document in counted),
+            lines=sum(document.lines for document in counted),
+            document_frequency=frequency,
+        )
+
+    def _is_shown(self, head: VersionHead, as_of: Instant | None) -> bool:
+        if head.is_displaced:
+            return False
+        end = OPEN_END if head.turn is not None else self._state.ends[head.ref]
+        if as_of is None:
+            return end == OPEN_END
+        return head.recorded_at <= as_of and (as_of < end or end == OPEN_END)
+
+    def _is_allowed(self, head: VersionHead, allowed: Filter) -> bool:
+        named = (
+            (head.workspace, allowed.workspaces),
+            (head.kind, allowed.kinds),
+            (head.status, allowed.statuses),
+            (head.origin, allowed.origins),
+            (head.type, allowed.types),
+        )
+        tags = {tag.casefold() for tag in head.tags}
+        return (
+            all(not wanted or value in wanted for value, wanted in named)
+            and all(tag.casefold() in tags for tag in allowed.tags)
+            and self._is_shown(head, allowed.as_of)
+        )
+
+    def get_heads(self, documents: Collection[int]) -> Mapping[int, VersionHead]:
+        """Return the heads of document numbers got from `match` in the same read."""
+        return {number: self._state.documents[number - 1].head for number in documents}
+
+    def count(self) -> Mapping[str, int]:
+        """Return counts: records, versions, turns, files."""
+        return {
+            "records": len({head.id for head in self._state.versions}),
+            "versions": len(self._state.versions),
+            "turns": len(self._state.turns),
+            "files": len(self._state.files),
+        }
+
+
+def _name_of(head: VersionHead) -> str | None:
+    return head.turn.turn if head.turn is not None else None
+
+
+def _collect(term: str, numbered: Sequence[tuple[int, Document]]) -> TermMatches:
+    found: list[tuple[int, PackedPosting]] = [
+        (number, posting)
+        for number, document in numbered
+        for posting in pack_postings(document.postings, document.tokens, document.lines)
+        if posting.term == term
+    ]
+    return TermMatches(
+        term=term,
+        documents=[number for number, _ in found],
+        lines=[posting.line for _, posting in found],
+        packed=[posting.packed for _, posting in found],
+        repeats=[number << REPEAT_DOCUMENT_SHIFT | repeat for number, posting in found for repeat in posting.repeats],
+    )

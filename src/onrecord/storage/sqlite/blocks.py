@@ -1,0 +1,205 @@
+"""Posting lists as arrays, and how they lie in blocks.
+
+The list of one term, one partition and one era (live or past) is cut into blocks of at most 1,024 documents, each a row
+of `postings` named by a document number not above its first. A block is four arrays in the machine's byte order:
+documents (32 bits, ascending), lines (16; left out when all are 0), packed postings (32), repeats (64).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import compress
+from typing import Final
+
+from onrecord.domain.postings import REPEAT_DOCUMENT_SHIFT, TermMatches
+from onrecord.storage.sqlite.schema import build_damage
+
+LIVE: Final = 0
+PAST: Final = 1
+BLOCK_MAX_COUNT: Final = 1_024
+
+_COLUMNS = "documents, lines, packed, repeats"
+_OF_TERM = "era = ? AND partition = ? AND term = ?"
+
+Key = tuple[int, int, str]
+
+
+@dataclass(slots=True)
+class PostingList:
+    """A posting list in memory, ascending by document."""
+
+    documents: array[int] = field(default_factory=partial(array, "I"))
+    lines: array[int] = field(default_factory=partial(array, "H"))
+    packed: array[int] = field(default_factory=partial(array, "I"))
+    repeats: array[int] = field(default_factory=partial(array, "Q"))
+
+    def append(self, document: int, line: int, packed: int, repeats: Sequence[int]) -> None:
+        """Add a document; `repeats` without it."""
+        self.documents.append(document)
+        self.lines.append(line)
+        self.packed.append(packed)
+        if repeats:
+            self.repeats.extend(document << REPEAT_DOCUMENT_SHIFT | repeat for repeat in repeats)
+
+    def join(self, other: PostingList) -> PostingList:
+        """Return this list, then another; the order is the caller's."""
+        return PostingList(
+            self.documents + other.documents,
+            self.lines + other.lines,
+            self.packed + other.packed,
+            self.repeats + other.repeats,
+        )
+
+    def select(self, flags: Sequence[bool]) -> PostingList:
+        """Return the documents whose flag is set."""
+        chosen = PostingList(
+            array("I", compress(self.documents, flags)),
+            array("H", compress(self.lines, flags)),
+            array("I", compress(self.packed, flags)),
+        )
+        if self.repeats:
+            kept = set(chosen.documents)
+            chosen.repeats = array("Q", (item for item in self.repeats if item >> REPEAT_DOCUMENT_SHIFT in kept))
+        return chosen
+
+    def keep(self, documents: Collection[int]) -> PostingList:
+        """Return what lies in a set of documents."""
+        return self.select(list(map(documents.__contains__, self.documents)))
+
+    def drop(self, documents: Collection[int]) -> PostingList:
+        """Return what lies outside a set of documents."""
+        return self.select([document not in documents for document in self.documents])
+
+    def sort(self) -> PostingList:
+        """Return the list ascending by document."""
+        rows = sorted(zip(self.documents, self.lines, self.packed, strict=True))
+        return PostingList(
+            array("I", (document for document, _, _ in rows)),
+            array("H", (line for _, line, _ in rows)),
+            array("I", (packed for _, _, packed in rows)),
+            array("Q", sorted(self.repeats)),
+        )
+
+    def cut(self) -> Iterator[PostingList]:
+        """Yield the list in pieces that fit into blocks."""
+        if len(self.documents) <= BLOCK_MAX_COUNT:
+            yield self
+            return
+        for start in range(0, len(self.documents), BLOCK_MAX_COUNT):
+            piece = slice(start, start + BLOCK_MAX_COUNT)
+            documents = self.documents[piece]
+            last = documents[-1]
+            repeats = (
+                (item for item in self.repeats if documents[0] <= item >> REPEAT_DOCUMENT_SHIFT <= last)
+                if self.repeats
+                else ()
+            )
+            yield PostingList(documents, self.lines[piece], self.packed[piece], array("Q", repeats))
+
+    def encode(self) -> tuple[bytes, bytes, bytes, bytes]:
+        """Return the four arrays of a block."""
+        lines = self.lines.tobytes() if any(self.lines) else b""
+        return self.documents.tobytes(), lines, self.packed.tobytes(), self.repeats.tobytes()
+
+    def to_matches(self, term: str) -> TermMatches:
+        """Return the list as the answer for a term."""
+        return TermMatches(term, self.documents, self.lines, self.packed, self.repeats)
+
+
+def decode_block(documents: bytes, lines: bytes, packed: bytes, repeats: bytes) -> PostingList:
+    """Return the list of a block.
+
+    Raises:
+        DamagedError: the arrays do not fit each other.
+    """
+    decoded = PostingList()
+    try:
+        decoded.documents.frombytes(documents)
+        decoded.packed.frombytes(packed)
+        decoded.lines.frombytes(lines or bytes(2 * len(decoded.documents)))
+        decoded.repeats.frombytes(repeats)
+    except (ValueError, TypeError) as error:
+        raise build_damage("a block cannot be read") from error
+    if not len(decoded.documents) == len(decoded.packed) == len(decoded.lines):
+        raise build_damage("a block cannot be read")
+    return decoded
+
+
+def read_lists(
+    connection: sqlite3.Connection, era: int, partition: int, terms: Sequence[str]
+) -> Iterator[tuple[str, PostingList]]:
+    """Yield the blocks of some terms; those of one term one after the other, ascending."""
+    for start in range(0, len(terms), 256):
+        asked = terms[start : start + 256]
+        rows = connection.execute(
+            f"SELECT term, {_COLUMNS} FROM postings WHERE era = ? AND partition = ? "
+            f"AND term IN ({', '.join('?' * len(asked))}) ORDER BY era, partition, term, first",
+            (era, partition, *asked),
+        )
+        for term, *block in rows:
+            yield term, decode_block(*block)
+
+
+def read_documents(
+    connection: sqlite3.Connection, era: int, partition: int, terms: Sequence[str]
+) -> Iterator[array[int]]:
+    """Yield the documents of some lists, block by block."""
+    for term in terms:
+        for (documents,) in connection.execute(
+            f"SELECT documents FROM postings WHERE {_OF_TERM}", (era, partition, term)
+        ):
+            yield decode_block(documents, b"", documents, b"").documents
+
+
+def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, removed: Collection[int]) -> None:
+    """Add documents (ascending) to a list and remove others from it, rewriting the blocks that they fall into."""
+    last = connection.execute(
+        f"SELECT first, {_COLUMNS} FROM postings WHERE {_OF_TERM} ORDER BY first DESC LIMIT 1", key
+    ).fetchone()
+    if last is None:
+        if added.documents:
+            _insert(connection, key, added, None)
+        return
+    first, *encoded = last
+    block = decode_block(*encoded)
+    if not removed and added.documents[0] > block.documents[-1]:
+        _replace(connection, key, first, block.join(added))
+        return
+    firsts = [row[0] for row in connection.execute(f"SELECT first FROM postings WHERE {_OF_TERM} ORDER BY first", key)]
+    touched: dict[int, tuple[list[bool], set[int]]] = {}
+    for place, document in enumerate(added.documents):
+        flags, _ = touched.setdefault(_find_block(firsts, document), ([False] * len(added.documents), set()))
+        flags[place] = True
+    for document in removed:
+        touched.setdefault(_find_block(firsts, document), ([False] * len(added.documents), set()))[1].add(document)
+    for first, (flags, gone) in touched.items():
+        row = connection.execute(f"SELECT {_COLUMNS} FROM postings WHERE {_OF_TERM} AND first = ?", (*key, first))
+        block = decode_block(*row.fetchone()).drop(gone)
+        _replace(connection, key, first, block.join(added.select(flags)).sort())
+
+
+def _find_block(firsts: Sequence[int], document: int) -> int:
+    return firsts[max(bisect_right(firsts, document) - 1, 0)]
+
+
+def _replace(connection: sqlite3.Connection, key: Key, first: int, block: PostingList) -> None:
+    name = min(first, block.documents[0]) if block.documents else None
+    if name != first:
+        connection.execute(f"DELETE FROM postings WHERE {_OF_TERM} AND first = ?", (*key, first))
+    if name is not None:
+        _insert(connection, key, block, name)
+
+
+def _insert(connection: sqlite3.Connection, key: Key, added: PostingList, first: int | None) -> None:
+    """Insert a list as blocks, the first under the name `first` if given; a block of that name is replaced."""
+    for piece in added.cut():
+        name = piece.documents[0] if first is None else first
+        connection.execute(
+            "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*key, name, *piece.encode())
+        )
+        first = None

@@ -1,0 +1,328 @@
+"""The catalogue: heads of versions and turns, files, watermarks; which version of a record is current since when."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onrecord.domain.filenames import fold_path
+from onrecord.domain.heads import Partition, TurnName, VersionHead, order_of
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
+from onrecord.domain.instants import OPEN_END, Instant
+from onrecord.ports.index import Document, FileStamp, Filter
+from onrecord.storage.sqlite.schema import build_damage
+
+Facets = tuple[str, str, str, str, tuple[str, ...]]
+
+_NEVER = Instant("")
+_AFTER_IDS = "{"  # follows every character of base32
+_LIST_MAX_COUNT = 64
+
+_COLUMNS = (
+    "log, seq, id, version, kind, status, origin, workspace, partitions.name, path, title, recorded_at, text_sha256, "
+    "type, tags, event_time, is_displaced, is_observed, key, offset_bytes, size_bytes, redacted, "
+    "n, source, session, turn, block, role, speaker, time"
+)
+_SELECT = f"SELECT {_COLUMNS} FROM heads JOIN partitions ON partitions.number = heads.partition "
+_SELECT_NUMBERED = f"SELECT document, {_COLUMNS} FROM heads JOIN partitions ON partitions.number = heads.partition "
+_INSERT = f"INSERT OR IGNORE INTO heads VALUES ({', '.join('?' * 35)})"
+_FILE_COLUMNS = "path, record, size_bytes, mtime_ns, ctime_ns, device, inode, sha256, checked_ns"
+_IS_VERSION = "n IS NULL AND is_displaced = 0"
+_ORDER = "version, recorded_at, log, seq"
+_TURN_ORDER = "n, recorded_at, log, seq"
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """A document that is no longer current: its number and what it counted for in its partition's statistics."""
+
+    document: int
+    partition: int
+    tokens: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What taking in a head did: whether the document is live (current, with status `current`), and what died of it."""
+
+    is_live: bool
+    died: Sequence[Died]
+
+
+def take_in(connection: sqlite3.Connection, document: Document, number: int, partition: int) -> Taken | None:
+    """Insert a head under a new document number and end what it supersedes; return None where its entry is known."""
+    head = document.head
+    earlier: list[Any] = []
+    ended_at = OPEN_END
+    if head.turn is None:
+        earlier, ended_at = ([], _NEVER) if head.is_displaced else _find_neighbours(connection, head)
+    turn = head.turn
+    inserted = connection.execute(
+        _INSERT,
+        (
+            *(number, head.ref.log, head.ref.seq, head.id, head.version, head.kind, head.status, head.origin),
+            *(head.workspace, partition, head.path, head.title, head.recorded_at, head.text_sha256, head.type),
+            *(_write_list(head.tags), head.event_time, head.is_displaced, head.is_observed, head.key),
+            *(head.offset_bytes, head.size_bytes, _write_list(head.redacted)),
+            *(
+                (None,) * 8
+                if turn is None
+                else (turn.n, turn.source, turn.session, turn.turn, turn.block, turn.role, turn.speaker, turn.time)
+            ),
+            *(_write_list(fold_tags(head.tags)), document.tokens, document.lines, ended_at),
+        ),
+    )
+    if not inserted.rowcount:
+        return None
+    died = []
+    for superseded, part, tokens, lines, end, status, *_ in earlier:
+        connection.execute("UPDATE heads SET ended_at = ? WHERE document = ?", (head.recorded_at, superseded))
+        if end == OPEN_END and status == "current":
+            died.append(Died(superseded, part, tokens, lines))
+    return Taken(ended_at == OPEN_END and head.status == "current", died)
+
+
+def _find_neighbours(connection: sqlite3.Connection, head: VersionHead) -> tuple[list[Any], Instant]:
+    """Return the rows that a version ends, and when itself it stopped being the newest.
+
+    A version ends when the first of those after it in order is recorded, whenever that comes in.
+    """
+    order = order_of(head)
+    rows = connection.execute(
+        f"SELECT document, partition, tokens, lines, ended_at, status, {_ORDER} FROM heads "
+        f"WHERE id = ? AND ended_at > ? AND {_IS_VERSION}",
+        (head.id, head.recorded_at),
+    ).fetchall()
+    earlier = [row for row in rows if row[6:] < order]
+    if len(earlier) == len(rows):
+        return earlier, OPEN_END
+    (end,) = connection.execute(
+        f"SELECT min(recorded_at) FROM heads WHERE id = ? AND ({_ORDER}) > (?, ?, ?, ?) AND {_IS_VERSION}",
+        (head.id, *order),
+    ).fetchone()
+    return earlier, OPEN_END if end is None else Instant(end)
+
+
+def fold_tags(tags: Iterable[str]) -> list[str]:
+    """Return the tags as they are compared."""
+    return [tag.casefold() for tag in tags]
+
+
+def _write_list(items: Sequence[str]) -> str | None:
+    return json.dumps(items, ensure_ascii=False) if items else None
+
+
+def _read_list(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    try:
+        return tuple(json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise build_damage("a list cannot be read") from error
+
+
+def read_head(row: Sequence[Any]) -> VersionHead:
+    """Return the head of a row of `_COLUMNS`.
+
+    Raises:
+        DamagedError: the row is not one.
+    """
+    try:
+        log, seq, record, version, kind, status, origin, workspace, partition, path, title, recorded_at = row[:12]
+        text_sha256, type_, tags, event_time, is_displaced, is_observed, key, offset, size, redacted = row[12:22]
+        return VersionHead(
+            ref=EntryRef(LogId(log), Seq(seq)),
+            id=RecordId(record),
+            version=version,
+            kind=kind,
+            status=status,
+            origin=origin,
+            workspace=workspace,
+            partition=Partition(partition),
+            path=path,
+            title=title,
+            recorded_at=recorded_at,
+            text_sha256=text_sha256,
+            type=type_,
+            tags=_read_list(tags),
+            event_time=event_time,
+            is_displaced=bool(is_displaced),
+            is_observed=bool(is_observed),
+            key=key,
+            turn=_read_turn(row[22:]),
+            offset_bytes=offset,
+            size_bytes=size,
+            redacted=_read_list(redacted),
+        )
+    except (ValueError, TypeError) as error:
+        raise build_damage("a head cannot be read") from error
+
+
+def _read_turn(row: Sequence[Any]) -> TurnName | None:
+    n, source, session, turn, block, role, speaker, time = row
+    return None if n is None else TurnName(source, session, turn, n, block, role, speaker, time)
+
+
+def find_ids(connection: sqlite3.Connection, prefix: str, limit: int) -> list[RecordId]:
+    """Return at most `limit` record ids that begin with `prefix`, ascending."""
+    found: list[RecordId] = []
+    last, end = prefix, prefix + _AFTER_IDS
+    comparison = ">="
+    while len(found) < limit:
+        row = connection.execute(
+            f"SELECT id FROM heads WHERE id {comparison} ? AND id < ? ORDER BY id LIMIT 1", (last, end)
+        ).fetchone()
+        if row is None:
+            break
+        last, comparison = row[0], ">"
+        found.append(RecordId(last))
+    return found
+
+
+def get_current(connection: sqlite3.Connection, record: RecordId) -> VersionHead | None:
+    """Return the shown version of a record."""
+    row = connection.execute(
+        f"{_SELECT} WHERE id = ? AND ended_at = ? AND {_IS_VERSION} ORDER BY {_ORDER}", (record, OPEN_END)
+    ).fetchone()
+    return None if row is None else read_head(row)
+
+
+def list_versions(connection: sqlite3.Connection, record: RecordId) -> list[VersionHead]:
+    """Return every version of a record in order."""
+    return _list(connection, f"WHERE id = ? AND n IS NULL ORDER BY {_ORDER}", record)
+
+
+def list_turns(connection: sqlite3.Connection, record: RecordId) -> list[VersionHead]:
+    """Return the turns of a transcript in order."""
+    return _list(connection, f"WHERE id = ? AND n IS NOT NULL ORDER BY {_TURN_ORDER}", record)
+
+
+def find_by_text(connection: sqlite3.Connection, workspace: str, text_sha256: bytes) -> list[VersionHead]:
+    """Return current, status `current` versions of a workspace with this text hash, by id."""
+    return _list(
+        connection,
+        f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = ? AND ended_at = ? "
+        f"AND status = 'current' AND {_IS_VERSION} ORDER BY id",
+        *(text_sha256[:8], text_sha256, workspace, OPEN_END),
+    )
+
+
+def find_by_key(connection: sqlite3.Connection, key: str) -> list[VersionHead]:
+    """Return the heads written under an idempotency key, by log and seq; none for an empty key."""
+    return _list(connection, "WHERE key = ? AND key <> '' ORDER BY log, seq", key)
+
+
+def find_turn(connection: sqlite3.Connection, source: str, session: str, turn: str) -> VersionHead | None:
+    """Return the turn of this name; of several the first in order."""
+    where = f"WHERE source = ? AND session = ? AND turn = ? AND n IS NOT NULL ORDER BY {_TURN_ORDER} LIMIT 1"
+    return next(iter(_list(connection, where, source, session, turn)), None)
+
+
+def get_last_turn(connection: sqlite3.Connection, source: str, session: str) -> VersionHead | None:
+    """Return the turn with the greatest ordinal of a session; of several the last in order."""
+    where = (
+        "WHERE source = ?1 AND session = ?2 AND n = (SELECT max(n) FROM heads WHERE source = ?1 AND session = ?2 "
+        "AND n IS NOT NULL) ORDER BY recorded_at DESC, log DESC, seq DESC LIMIT 1"
+    )
+    return next(iter(_list(connection, where, source, session)), None)
+
+
+def _list(connection: sqlite3.Connection, where: str, *values: object) -> list[VersionHead]:
+    return [read_head(row) for row in connection.execute(f"{_SELECT} {where}", values)]
+
+
+def get_heads(connection: sqlite3.Connection, documents: Collection[int]) -> dict[int, VersionHead]:
+    """Return heads by document number.
+
+    Raises:
+        DamagedError: a document has no head.
+    """
+    where, values = choose_documents(documents)
+    heads = {row[0]: read_head(row[1:]) for row in connection.execute(f"{_SELECT_NUMBERED} WHERE {where}", values)}
+    if len(heads) < len(documents):
+        raise build_damage("a document has no head")
+    return heads
+
+
+def choose_documents(documents: Collection[int]) -> tuple[str, tuple[object, ...]]:
+    """Return a condition on `document` with its values."""
+    if len(documents) <= _LIST_MAX_COUNT:
+        return f"document IN ({', '.join('?' * len(documents))})", tuple(documents)
+    return "document IN (SELECT value FROM json_each(?))", (json.dumps(list(documents)),)
+
+
+def filter_documents(
+    connection: sqlite3.Connection, chosen: str, values: Sequence[object], allowed: Filter
+) -> set[int]:
+    """Return those of the chosen documents (a condition with its values) that pass a filter but for its partitions."""
+    conditions = [chosen, "is_displaced = 0"]
+    bound = list(values)
+    if allowed.as_of is None:
+        conditions.append("ended_at = ?")
+        bound.append(OPEN_END)
+    else:
+        conditions.append("recorded_at <= ? AND (ended_at > ? OR ended_at = ?)")
+        bound += (allowed.as_of, allowed.as_of, OPEN_END)
+    named: Mapping[str, Collection[str]] = {
+        "workspace": allowed.workspaces,
+        "kind": allowed.kinds,
+        "status": allowed.statuses,
+        "origin": allowed.origins,
+        "type": allowed.types,
+    }
+    for column, wanted in named.items():
+        if wanted:
+            conditions.append(f"{column} IN ({', '.join('?' * len(wanted))})")
+            bound += wanted
+    for tag in fold_tags(allowed.tags):
+        conditions.append("EXISTS (SELECT 1 FROM json_each(folded_tags) WHERE value = ?)")
+        bound.append(tag)
+    rows = connection.execute(f"SELECT document FROM heads WHERE {' AND '.join(conditions)}", bound)
+    return {document for (document,) in rows}
+
+
+def read_facets(connection: sqlite3.Connection, where: str, *values: object) -> dict[int, Facets]:
+    """Return what filters ask of the heads of a condition on `document`, by document number."""
+    rows = connection.execute(
+        f"SELECT document, workspace, kind, origin, type, folded_tags FROM heads WHERE {where}", values
+    )
+    return {
+        document: (workspace, kind, origin, type_, _read_list(tags))
+        for document, workspace, kind, origin, type_, tags in rows
+    }
+
+
+def count(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return counts: records, versions, turns, files."""
+    records, versions = connection.execute("SELECT count(DISTINCT id), count(*) FROM heads WHERE n IS NULL").fetchone()
+    (heads,) = connection.execute("SELECT count(*) FROM heads").fetchone()
+    (files,) = connection.execute("SELECT count(*) FROM files").fetchone()
+    return {"records": records, "versions": versions, "turns": heads - versions, "files": files}
+
+
+def write_file(connection: sqlite3.Connection, stamp: FileStamp) -> None:
+    """Insert or replace a stamp."""
+    connection.execute(
+        "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(stamp.path, fold_path(stamp.path), stamp.record, stamp.size_bytes, stamp.mtime_ns, stamp.ctime_ns),
+            *(str(stamp.device), str(stamp.inode), stamp.sha256, stamp.checked_ns),
+        ),
+    )
+
+
+def list_files(connection: sqlite3.Connection, where: str = "", *values: object) -> list[FileStamp]:
+    """Return the stamps of a condition on `files`, by path."""
+    try:
+        return [
+            FileStamp(path, RecordId(record), size, mtime_ns, ctime_ns, int(device), int(inode), sha256, checked_ns)
+            for path, record, size, mtime_ns, ctime_ns, device, inode, sha256, checked_ns in connection.execute(
+                f"SELECT {_FILE_COLUMNS} FROM files {where} ORDER BY path", values
+            )
+        ]
+    except (ValueError, TypeError) as error:
+        raise build_damage("a stamp cannot be read") from error

@@ -1,0 +1,348 @@
+"""The index driver on SQLite: connections, transactions, rebuilding; see `onrecord.ports.index`.
+
+Readers never wait for the writer (write-ahead log). Each read and each write looks first whether the file is still the
+one that was opened. A power cut may take the last batches back, with their watermarks, so that the caller finds what
+is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import wraps
+from threading import Lock
+from typing import Concatenate, ParamSpec, TypeVar
+
+from onrecord.domain.errors import DamagedError, StorageFailedError
+from onrecord.domain.heads import VersionHead
+from onrecord.domain.ids import LogId, RecordId
+from onrecord.domain.postings import Candidates
+from onrecord.ports.index import FileStamp, Filter, IndexBatch
+from onrecord.storage.sqlite import catalogue
+from onrecord.storage.sqlite.delta import DeltaMemory
+from onrecord.storage.sqlite.intake import take_batch
+from onrecord.storage.sqlite.matching import match
+from onrecord.storage.sqlite.merging import MERGE_DOCUMENTS, MERGE_POSTINGS, is_merge_due, merge
+from onrecord.storage.sqlite.schema import (
+    Seen,
+    create_file,
+    finish_file,
+    install_file,
+    look,
+    open_connection,
+    remove_file,
+    translated,
+    truncate_log,
+)
+
+_IDLE_READERS_MAX_COUNT = 8
+_OPTIMISE_SHARE = 4
+
+_Asked = ParamSpec("_Asked")
+_Answer = TypeVar("_Answer")
+
+
+def _reading(
+    method: Callable[Concatenate[SqliteReader, _Asked], _Answer],
+) -> Callable[Concatenate[SqliteReader, _Asked], _Answer]:
+    """Let only our errors out of a reader's method."""
+
+    @wraps(method)
+    def call(reader: SqliteReader, /, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
+        with translated():
+            return method(reader, *args, **kwargs)
+
+    return call
+
+
+class SqliteReader:
+    """One consistent read; see `onrecord.ports.index.IndexReader`."""
+
+    def __init__(self, connection: sqlite3.Connection, seen: Seen, memory: DeltaMemory) -> None:
+        self._connection = connection
+        self._seen = seen
+        self._memory = memory
+
+    @_reading
+    def get_watermarks(self) -> Mapping[LogId, int]:
+        """Return entries taken in, per log."""
+        return {LogId(log): entries for log, entries in self._connection.execute("SELECT log, entries FROM watermarks")}
+
+    @_reading
+    def get_note(self, name: str) -> str | None:
+        """Return a small named text kept with a batch."""
+        row = self._connection.execute("SELECT text FROM notes WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    @_reading
+    def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
+        """Return at most `limit` record ids that begin with `prefix`, ascending."""
+        return catalogue.find_ids(self._connection, prefix, limit)
+
+    @_reading
+    def get_current(self, record: RecordId) -> VersionHead | None:
+        """Return the shown version; turns and displaced versions excluded."""
+        return catalogue.get_current(self._connection, record)
+
+    @_reading
+    def list_versions(self, record: RecordId) -> Sequence[VersionHead]:
+        """Return every version of a record in order, displaced ones included."""
+        return catalogue.list_versions(self._connection, record)
+
+    @_reading
+    def list_turns(self, record: RecordId) -> Sequence[VersionHead]:
+        """Return the turns of a transcript by ordinal."""
+        return catalogue.list_turns(self._connection, record)
+
+    @_reading
+    def find_by_text(self, workspace: str, text_sha256: bytes) -> Sequence[VersionHead]:
+        """Return current, status `current` versions of a workspace with this text hash, by id."""
+        return catalogue.find_by_text(self._connection, workspace, text_sha256)
+
+    @_reading
+    def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
+        """Return the turn of this name; of several the first in order."""
+        return catalogue.find_turn(self._connection, source, session, turn)
+
+    @_reading
+    def get_last_turn(self, source: str, session: str) -> VersionHead | None:
+        """Return the turn with the greatest ordinal of a session; of several the last in order."""
+        return catalogue.get_last_turn(self._connection, source, session)
+
+    @_reading
+    def find_by_key(self, key: str) -> Sequence[VersionHead]:
+        """Return the heads written under an idempotency key, by log and seq; none for an empty key."""
+        return catalogue.find_by_key(self._connection, key)
+
+    @_reading
+    def get_file(self, path: str) -> FileStamp | None:
+        """Return the stamp of one file."""
+        return next(iter(catalogue.list_files(self._connection, "WHERE path = ?", path)), None)
+
+    @_reading
+    def list_files(self) -> Sequence[FileStamp]:
+        """Return all stamps, by path."""
+        return catalogue.list_files(self._connection)
+
+    @_reading
+    def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
+        """Return the stamps of the files that hold a record, by path."""
+        return catalogue.list_files(self._connection, "WHERE record = ?", record)
+
+    @_reading
+    def has_place(self, folded_path: str) -> bool:
+        """Tell whether a file is known at the same place."""
+        row = self._connection.execute("SELECT 1 FROM files WHERE place = ? LIMIT 1", (folded_path,)).fetchone()
+        return row is not None
+
+    @_reading
+    def match(self, terms: Sequence[str], allowed: Filter) -> Candidates:
+        """Return all postings of the terms in documents that pass the filter, and the statistics."""
+        delta = self._memory.get(self._connection, self._seen)
+        return match(self._connection, self._seen, delta, terms, allowed)
+
+    @_reading
+    def get_heads(self, documents: Collection[int]) -> Mapping[int, VersionHead]:
+        """Return the heads of document numbers got from `match` in the same read."""
+        return catalogue.get_heads(self._connection, documents)
+
+    @_reading
+    def count(self) -> Mapping[str, int]:
+        """Return counts: records, versions, turns, files."""
+        return catalogue.count(self._connection)
+
+
+class SqliteIndex:
+    """The driver; see `onrecord.ports.index.Index`.
+
+    Args:
+        path: The index file.
+        merge_documents: A merge is due when so many documents are waiting for it,
+        merge_postings: or so many postings.
+
+    Raises:
+        DamagedError: the file is missing, damaged, or of another program version or analyzer: `create` makes an empty
+            one, `rebuild` fills it.
+        StorageFailedError: the disk refused.
+    """
+
+    def __init__(
+        self, path: str, *, merge_documents: int = MERGE_DOCUMENTS, merge_postings: int = MERGE_POSTINGS
+    ) -> None:
+        self._path = path
+        self._due = (merge_documents, merge_postings)
+        self._lock = Lock()
+        self._writing = Lock()
+        self._memory = DeltaMemory()
+        self._identity: tuple[int, int] | None = None
+        self._idle: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        self._give_back(*self._borrow())
+
+    @classmethod
+    def create(cls, path: str) -> SqliteIndex:
+        """Open the index; where no usable one is, make an empty one.
+
+        Raises:
+            StorageFailedError: the disk refused.
+        """
+        try:
+            return cls(path)
+        except DamagedError:
+            _build(path, ())
+            return cls(path)
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteReader]:
+        """Open a consistent read."""
+        connection, identity = self._borrow()
+        try:
+            with translated():
+                connection.execute("BEGIN")
+                seen = look(connection)
+            yield SqliteReader(connection, seen, self._memory)
+        finally:
+            self._give_back(connection, identity)
+
+    def apply(self, batch: IndexBatch) -> None:
+        """Take in a batch in one transaction; a document whose `ref` is known is ignored."""
+        with self._write() as connection:
+            with _transaction(connection):
+                look(connection)
+                take_batch(connection, batch)
+            if batch.documents and is_merge_due(connection, *self._due):
+                _merge_if_disk_allows(connection)
+
+    def rebuild(self, batches: Iterable[IndexBatch]) -> None:
+        """Replace the whole content by the batches' in one step visible to readers only when done."""
+        with self._writing:
+            _build(self._path, batches, self._close_idle)
+
+    def optimise(self) -> None:
+        """Merge what is waiting, if it is worth it, and empty the write-ahead log as far as readers allow."""
+        documents, postings = (max(limit // _OPTIMISE_SHARE, 1) for limit in self._due)
+        with self._write() as connection:
+            look(connection)
+            if is_merge_due(connection, documents, postings):
+                with _transaction(connection):
+                    merge(connection)
+            truncate_log(connection)
+
+    def close(self) -> None:
+        """Release what is held."""
+        with self._writing:
+            self._close_idle()
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Give the writer's connection; after an error the next write opens another."""
+        with self._writing, translated():
+            self._notice_other_file()
+            connection = self._writer
+            if connection is None:
+                connection = self._writer = open_connection(self._path)
+            try:
+                yield connection
+            except BaseException:
+                self._writer = None
+                connection.close()
+                raise
+
+    def _borrow(self) -> tuple[sqlite3.Connection, tuple[int, int]]:
+        with translated():
+            identity = self._notice_other_file()
+            with self._lock:
+                if self._idle:
+                    return self._idle.pop(), identity
+            return open_connection(self._path), identity
+
+    def _give_back(self, connection: sqlite3.Connection, identity: tuple[int, int]) -> None:
+        try:
+            connection.rollback()
+        except sqlite3.Error:
+            connection.close()
+            return
+        with self._lock:
+            if identity == self._identity and len(self._idle) < _IDLE_READERS_MAX_COUNT:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _notice_other_file(self) -> tuple[int, int]:
+        """Return device and inode of the file; let go of every connection to another one."""
+        try:
+            found = os.stat(self._path)
+        except FileNotFoundError:
+            identity = (0, 0)
+        else:
+            identity = (found.st_dev, found.st_ino)
+        if identity != self._identity:
+            self._close_idle()
+            self._identity = identity
+        return identity
+
+    def _close_idle(self) -> None:
+        with self._lock:
+            connections, self._idle = self._idle, []
+            if self._writer is not None:
+                connections.append(self._writer)
+                self._writer = None
+        for connection in connections:
+            connection.close()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _merge_if_disk_allows(connection: sqlite3.Connection) -> None:
+    """Merge; the batch before it stands, and what is not merged is found all the same, so a full disk can wait."""
+    try:
+        with translated(), _transaction(connection):
+            merge(connection)
+    except StorageFailedError:
+        pass
+
+
+def _build(path: str, batches: Iterable[IndexBatch], prepare: Callable[[], None] = lambda: None) -> None:
+    """Build a whole index beside `path` and put it in its place; on failure what was there stays."""
+    built = f"{path}.new"
+    try:
+        with translated():
+            connection = create_file(built)
+        with closing(connection):
+            with translated():
+                connection.execute("BEGIN")
+            for batch in batches:
+                with translated():
+                    take_batch(connection, batch)
+            with translated():
+                merge(connection)
+                connection.execute("COMMIT")
+                finish_file(connection)
+        prepare()
+        with translated():
+            _sync(built)
+            install_file(built, path)
+    except BaseException:
+        with translated():
+            remove_file(built)
+        raise
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

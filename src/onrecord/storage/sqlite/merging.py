@@ -1,0 +1,101 @@
+"""Merging: the delta goes into the blocks, and what has died since goes from the live ones to those of the past.
+
+What a read sees is the same before and after. The work is that of the documents merged, whatever lies in the blocks.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from onrecord.storage.sqlite.blocks import LIVE, PAST, PostingList, write_list
+from onrecord.storage.sqlite.catalogue import Facets, read_facets
+from onrecord.storage.sqlite.forward import ForwardRow, read_forward
+from onrecord.storage.sqlite.matching import list_facets
+from onrecord.storage.sqlite.schema import build_damage
+
+MERGE_DOCUMENTS: Final = 256
+MERGE_POSTINGS: Final = 16_384
+
+_CHUNK_COUNT = 20_000
+_DEAD = "document IN (SELECT document FROM dead) AND document <= ?"
+
+_Rows = list[tuple[int, int, int, Sequence[int]]]
+
+
+class _Changes:
+    """What is to be added to and removed from the lists, by era and partition, then by term."""
+
+    def __init__(self) -> None:
+        self._added: dict[tuple[int, int], dict[str, _Rows]] = defaultdict(lambda: defaultdict(list))
+        self._removed: dict[tuple[int, int], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+
+    def add(self, row: ForwardRow, facets: Facets, *, is_live: bool) -> None:
+        """Add a document to the lists of its era."""
+        document = row.document
+        lists = self._added[LIVE if is_live else PAST, row.partition]
+        for term, line, packed, repeats in row.postings:
+            lists[term].append((document, line, packed, repeats))
+        if is_live:
+            for name in list_facets(*facets):
+                lists[name].append((document, 0, 0, ()))
+
+    def bury(self, row: ForwardRow, facets: Facets) -> None:
+        """Take a document from the live lists to those of the past."""
+        lists = self._removed[LIVE, row.partition]
+        for name in (*(posting[0] for posting in row.postings), *list_facets(*facets)):
+            lists[name].add(row.document)
+        self.add(row, facets, is_live=False)
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Write everything, in the order of the lists."""
+        for place in sorted(self._added.keys() | self._removed.keys()):
+            added, removed = self._added[place], self._removed[place]
+            for term in sorted(added.keys() | removed.keys()):
+                write_list(connection, (*place, term), _build_list(added.get(term, ())), removed.get(term, ()))
+
+
+def _build_list(rows: Sequence[tuple[int, int, int, Sequence[int]]]) -> PostingList:
+    built = PostingList()
+    for document, line, packed, repeats in rows:
+        built.append(document, line, packed, repeats)
+    return built
+
+
+def _get(facets: Mapping[int, Facets], row: ForwardRow) -> Facets:
+    found = facets.get(row.document)
+    if found is None:
+        raise build_damage("a document has no head")
+    return found
+
+
+def is_merge_due(connection: sqlite3.Connection, documents: int, postings: int) -> bool:
+    """Tell whether the delta or the dead have reached so many documents, or the delta so many postings."""
+    added, pending, dead = connection.execute(
+        "SELECT coalesce((SELECT max(document) FROM forward), 0) - merged, pending, (SELECT count(*) FROM dead) "
+        "FROM state"
+    ).fetchone()
+    return bool(added >= documents or pending >= postings or dead >= documents)
+
+
+def merge(connection: sqlite3.Connection) -> None:
+    """Merge all of the delta, within a transaction."""
+    (merged,) = connection.execute("SELECT merged FROM state").fetchone()
+    (last,) = connection.execute("SELECT coalesce(max(document), 0) FROM forward").fetchone()
+    dead = {document for (document,) in connection.execute("SELECT document FROM dead")}
+    changes = _Changes()
+    facets = read_facets(connection, _DEAD, merged)
+    for row in read_forward(connection, _DEAD, merged):
+        changes.bury(row, _get(facets, row))
+    for first in range(merged, last, _CHUNK_COUNT):
+        bounds = (first, first + _CHUNK_COUNT)
+        facets = read_facets(connection, "document > ? AND document <= ?", *bounds)
+        for row in read_forward(connection, "document > ? AND document <= ?", *bounds):
+            changes.add(row, _get(facets, row), is_live=row.is_live and row.document not in dead)
+        changes.write(connection)
+        changes = _Changes()
+    changes.write(connection)
+    connection.execute("DELETE FROM dead")
+    connection.execute("UPDATE state SET merged = ?, pending = 0", (last,))

@@ -1,0 +1,238 @@
+"""The index file: its tables, how it is opened, checked and put in place, and what SQLite's errors mean.
+
+The file belongs to one machine and one analyzer; any other is damaged as far as this program goes, and made anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from onrecord.domain.analyzer import ANALYZER_VERSION
+from onrecord.domain.errors import DamagedError, OnRecordError, StorageFailedError
+from onrecord.domain.postings import PACKING_VERSION
+
+_TABLES_VERSION = 1
+FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
+
+_BUSY_WAIT_MS = 10_000
+_CACHE_KIB = 8_192
+_WAL_MAX_PAGES = 8_192
+_REBUILD_HINT = "Run `onrecord reindex`."
+
+_TABLES = """
+CREATE TABLE state (
+    id INTEGER PRIMARY KEY CHECK (id = 0), format TEXT NOT NULL, build TEXT NOT NULL,
+    merged INTEGER NOT NULL, pending INTEGER NOT NULL
+);
+CREATE TABLE watermarks (log TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE partitions (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    documents INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0, lines INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE heads (
+    document INTEGER PRIMARY KEY, log TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL,
+    kind TEXT NOT NULL, status TEXT NOT NULL, origin TEXT NOT NULL, workspace TEXT NOT NULL,
+    partition INTEGER NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL, recorded_at TEXT NOT NULL,
+    text_sha256 BLOB NOT NULL, type TEXT NOT NULL, tags TEXT, event_time TEXT, is_displaced INTEGER NOT NULL,
+    is_observed INTEGER NOT NULL, key TEXT NOT NULL, offset_bytes INTEGER NOT NULL, size_bytes INTEGER NOT NULL,
+    redacted TEXT, n INTEGER, source TEXT, session TEXT, turn TEXT, block TEXT, role TEXT, speaker TEXT, time TEXT,
+    folded_tags TEXT, tokens INTEGER NOT NULL, lines INTEGER NOT NULL, ended_at TEXT NOT NULL
+);
+CREATE UNIQUE INDEX heads_by_entry ON heads (log, seq);
+CREATE INDEX heads_by_end ON heads (id, ended_at) WHERE n IS NULL AND is_displaced = 0;
+CREATE TABLE files (
+    path TEXT PRIMARY KEY, place TEXT NOT NULL, record TEXT NOT NULL, size_bytes INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, device TEXT NOT NULL, inode TEXT NOT NULL,
+    sha256 BLOB NOT NULL, checked_ns INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE forward (
+    document INTEGER PRIMARY KEY, partition INTEGER NOT NULL, is_live INTEGER NOT NULL, terms TEXT NOT NULL,
+    lines BLOB NOT NULL, packed BLOB NOT NULL, repeats BLOB NOT NULL
+);
+CREATE TABLE dead (document INTEGER PRIMARY KEY);
+CREATE TABLE postings (
+    era INTEGER NOT NULL, partition INTEGER NOT NULL, term TEXT NOT NULL, first INTEGER NOT NULL,
+    documents BLOB NOT NULL, lines BLOB NOT NULL, packed BLOB NOT NULL, repeats BLOB NOT NULL,
+    PRIMARY KEY (era, partition, term, first)
+) WITHOUT ROWID;
+"""
+# Made after the rows in bulk: sorted, which costs less than one by one.
+_INDEXES = """
+CREATE INDEX heads_by_id ON heads (id, n);
+CREATE INDEX heads_by_text ON heads (substr(text_sha256, 1, 8)) WHERE n IS NULL AND is_displaced = 0;
+CREATE INDEX heads_by_key ON heads (key) WHERE key <> '';
+CREATE INDEX heads_by_turn ON heads (source, session, turn) WHERE n IS NOT NULL;
+CREATE INDEX heads_by_ordinal ON heads (source, session, n) WHERE n IS NOT NULL;
+CREATE INDEX files_by_record ON files (record);
+CREATE INDEX files_by_place ON files (place);
+"""
+
+_STORAGE_CODES = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOLFS,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_TOOBIG,
+    }
+)
+
+
+def build_damage(reason: str) -> DamagedError:
+    """Return the error of an index whose bytes make no sense."""
+    return DamagedError(f"the index is damaged: {reason}", hint=_REBUILD_HINT)
+
+
+def translate_error(error: sqlite3.Error) -> OnRecordError:
+    """Return what an error of SQLite means: the disk refused, or the file is damaged."""
+    code = getattr(error, "sqlite_errorcode", None)
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    if isinstance(error, sqlite3.ProgrammingError) or (code is not None and code & 0xFF in _STORAGE_CODES):
+        return StorageFailedError(f"the index cannot be used: {name}")
+    return build_damage(str(name))
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn every error of SQLite and of the operating system within into one of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translate_error(error) from error
+    except OSError as error:
+        raise StorageFailedError(f"the index cannot be used: {error.strerror or type(error).__name__}") from error
+
+
+def open_connection(path: str) -> sqlite3.Connection:
+    """Open an index that is there and check its format.
+
+    Raises:
+        DamagedError: it is not there, not readable as an index, or made by another program version.
+        StorageFailedError: the disk refused.
+    """
+    with translated():
+        if not os.path.exists(path):
+            raise build_damage("it is missing")
+        connection = _connect(path)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_MAX_PAGES}")
+            look(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The state that a read sees: which build of the file, the last document in blocks, the last document of all."""
+
+    build: str
+    merged: int
+    last: int
+
+
+def look(connection: sqlite3.Connection) -> Seen:
+    """Return the state of the file, after a look at its format.
+
+    Raises:
+        DamagedError: another format.
+    """
+    row = connection.execute(
+        "SELECT format, build, merged, (SELECT coalesce(max(document), 0) FROM forward) FROM state"
+    ).fetchone()
+    if row is None or row[0] != FORMAT or not (isinstance(row[2], int) and isinstance(row[3], int)):
+        raise build_damage("it has another format")
+    return Seen(row[1], row[2], row[3])
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY_WAIT_MS}")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+def create_file(path: str) -> sqlite3.Connection:
+    """Make a new file that nobody else knows, with the tables; `finish_file` ends it."""
+    remove_file(path)
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    connection = _connect(path)
+    connection.execute("PRAGMA journal_mode = OFF")
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.executescript(_TABLES)
+    connection.execute("INSERT INTO state VALUES (0, ?, ?, 0, 0)", (FORMAT, os.urandom(8).hex()))
+    return connection
+
+
+def finish_file(connection: sqlite3.Connection) -> None:
+    """Make the indexes over the rows that are in."""
+    connection.executescript(_INDEXES)
+
+
+def remove_file(path: str) -> None:
+    """Remove a database and what SQLite keeps beside it, where they are there."""
+    for suffix in ("-wal", "-shm", "-journal", ""):
+        try:
+            os.unlink(path + suffix)
+        except FileNotFoundError:
+            pass
+
+
+def install_file(built: str, path: str) -> None:
+    """Put a finished file in the place of the index, and remove it from where it was built.
+
+    An index that SQLite can open is overwritten page by page in one transaction of its own: readers of every process go
+    on with what they see, and find the new content at their next read. Only what cannot be opened is replaced by
+    renaming; whoever holds the old file open finds another inode at the next read.
+    """
+    if os.path.exists(path):
+        try:
+            _overwrite(built, path)
+        except sqlite3.Error as error:
+            if isinstance(translate_error(error), StorageFailedError):
+                raise
+        else:
+            remove_file(built)
+            return
+    remove_file(path)
+    os.replace(built, path)
+
+
+def _overwrite(built: str, path: str) -> None:
+    def stop_when_busy(status: int, remaining: int, total: int) -> None:
+        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise StorageFailedError("another process writes the index")
+
+    with closing(_connect(built)) as source, closing(_connect(path)) as target:
+        target.execute("PRAGMA journal_mode = WAL")
+        target.execute("PRAGMA synchronous = NORMAL")
+        source.backup(target, progress=stop_when_busy)
+        truncate_log(target)
+
+
+def truncate_log(connection: sqlite3.Connection) -> None:
+    """Move what the write-ahead log holds into the file and empty it, as far as readers allow without waiting."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_WAIT_MS}")

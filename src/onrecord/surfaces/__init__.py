@@ -1,0 +1,1 @@
+"""Thin outer faces: parse the request, call the application, print the reply."""

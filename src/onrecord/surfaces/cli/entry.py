@@ -1,0 +1,95 @@
+"""Runs one command: parse, call the application, print one reply. The command line's named edge for surprises."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+
+from onrecord.app.session import Caller, Channel, Reply
+from onrecord.domain.errors import InvalidInputError, OnRecordError
+from onrecord.surfaces.cli.commands import COMMANDS, Call
+from onrecord.surfaces.cli.inputs import read_arguments
+from onrecord.surfaces.cli.output import print_error, print_reply
+from onrecord.surfaces.cli.parser import parse_command
+from onrecord.surfaces.services import Services
+
+_INTERRUPTED = 130
+
+
+def run(argv: list[str], services: Services, environment: Mapping[str, str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        argv: Words after the program's name.
+        services: The composition root.
+        environment: The environment; None is the process's own.
+
+    Returns:
+        Exit status: 0 done, 1 the vault says no or a check warns, 2 the call or the vault cannot be used.
+    """
+    as_json = "--json" in argv
+    _use_utf8()
+    try:
+        parsed = parse_command(argv)
+        as_json = parsed.json
+        operation = str(parsed.chosen)
+        given = read_arguments(operation, vars(parsed), sys.stdin.buffer)
+        flags = {name: getattr(parsed, name, None) for name in ("vault", "client", "agent")}
+        reply, status = _call(
+            operation, given, flags, services, os.environ if environment is None else environment, as_json
+        )
+        print_reply(operation, reply, as_json=as_json)
+        return status
+    except OnRecordError as error:
+        print_error(error, as_json=as_json)
+        return error.exit_status
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001  - named edge: a defect of ours is told in the one shape, without content
+        print_error(_describe_defect(error), as_json=as_json)
+        return 2
+
+
+def _call(
+    operation: str,
+    given: dict[str, object],
+    flags: dict[str, object],
+    services: Services,
+    environment: Mapping[str, str],
+    as_json: bool,
+) -> tuple[Reply, int]:
+    settings = services.settle_settings(flags, environment)
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    channel = Channel.TERMINAL if is_terminal else Channel.PIPE
+    caller = Caller(channel, settings.text("client"), settings.text("agent"))
+    command = COMMANDS.get(operation)
+    if command is None:
+        raise InvalidInputError("there is no such command", field="command")
+    return command(Call(operation, given, settings, caller, services, as_json))
+
+
+def _use_utf8() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _describe_defect(error: Exception) -> OnRecordError:
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        place = f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return OnRecordError(
+        f"an unexpected {type(error).__name__} at {place}",
+        hint="This is a defect of onrecord; please report this line.",
+    )

@@ -1,0 +1,41 @@
+"""What a surface needs from the composition root, handed in from above so that no surface knows a driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from onrecord.app.session import Caller, Reply, Session
+from onrecord.config import Settings
+from onrecord.ports.signing import Verifier
+from onrecord.ports.sources import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An opened vault, its settings, and what opening it had to say."""
+
+    session: Session
+    settings: Settings
+    opening: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The composition root's functions.
+
+    Attributes:
+        settle_settings: (flags, environment) to settings, the vault's own included.
+        make_vault: (folder, settings, caller) makes and opens a vault.
+        open_vault: (settings, caller, is_index_needed) opens one.
+        list_sources: Markdown files of an import, by path.
+        list_lines: lines of a turns import.
+        verifier: what checks signatures; made when first needed.
+    """
+
+    settle_settings: Callable[[Mapping[str, object], Mapping[str, str]], Settings]
+    make_vault: Callable[[str, Settings, Caller], Opened]
+    open_vault: Callable[[Settings, Caller, bool], Opened]
+    list_sources: Callable[[str], Iterator[SourceFile]]
+    list_lines: Callable[[str], Iterable[bytes]]
+    get_verifier: Callable[[], Verifier]

@@ -1,0 +1,1 @@
+"""Tests: each name is the rule it keeps."""

@@ -1,0 +1,169 @@
+"""Vaults that are copied, put back or altered: what was acknowledged is not forgotten, and nothing is forged on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from onrecord.adapters.keys import Ed25519Verifier
+from onrecord.app.find import find
+from onrecord.app.read import read
+from onrecord.app.remember import remember
+from onrecord.app.session import Session
+from onrecord.app.verify import verify
+from onrecord.domain.errors import LedgerRolledBackError, NewerFormatError, VaultOfflineError
+from tests.vaults import check_verifies, make_vault, open_session
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    make_vault(tmp_path / "vault")
+    return tmp_path / "vault", tmp_path / "state"
+
+
+def write(places: tuple[Path, Path], *texts: str) -> list[str]:
+    session = open_session(*places)
+    ids = [str(remember(session, {"text": text}).data["id"]) for text in texts]
+    session.store.checkpoint()
+    session.close()
+    return ids
+
+
+def put_content(source: Path, target: Path) -> None:
+    """Replace the content of a folder, keeping the folder of machine state itself (device and inode)."""
+    for path in sorted(target.rglob("*"), reverse=True):
+        if path.is_file():
+            path.unlink()
+    shutil.copytree(source, target, dirs_exist_ok=True)
+
+
+def test_an_older_vault_put_back_is_not_written_to(places: tuple[Path, Path], tmp_path: Path) -> None:
+    write(places, "first")
+    shutil.copytree(places[0], tmp_path / "old")
+    write(places, "second", "third")
+    put_content(tmp_path / "old", places[0])
+    session = open_session(*places)
+    with pytest.raises(LedgerRolledBackError):
+        remember(session, {"text": "on top of the past"})
+    assert find(session, {"query": "first"}).data["status"] == "found"
+    assert verify(session, {}, Ed25519Verifier()).data["verdict"] == "BROKEN"
+    session.close()
+
+
+def test_a_copied_vault_goes_on_in_a_log_of_its_own(places: tuple[Path, Path], tmp_path: Path) -> None:
+    (record,) = write(places, "shared past")
+    shutil.copytree(places[0], tmp_path / "copy")
+    session = open_session(tmp_path / "copy", places[1])
+    assert read(session, {"id": record}).data["text"] == "shared past"
+    remember(session, {"text": "own future"})
+    logs = session.store.list_logs()
+    assert len(logs) == 2
+    first = next(line for _, line in session.store.read_entries(session.store.log))
+    other = next(head.log for head in logs if not head.is_own)
+    assert f'"log":"{other}"'.encode() in first
+    check_verifies(session)
+    session.close()
+    original = open_session(*places)
+    assert find(original, {"query": "future"}).data["status"] == "no_match"
+    original.close()
+
+
+def test_a_copied_vault_carries_no_key(places: tuple[Path, Path]) -> None:
+    write(places, "text")
+    for path in places[0].rglob("*"):
+        assert not path.is_file() or b"PRIVATE KEY" not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "format = 1\n", "nonsense = [", 'format = 1\nvault = "000000000000000000000000"\n']
+)
+def test_without_its_configuration_a_vault_is_not_written_to(places: tuple[Path, Path], text: str | None) -> None:
+    write(places, "first")
+    session = open_session(*places)
+    path = places[0] / "onrecord.toml"
+    before = path.read_bytes()
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(VaultOfflineError):
+        remember(session, {"text": "into the void"})
+    assert find(session, {"query": "first"}).data["status"] == "found"
+    path.unlink(missing_ok=True)
+    path.write_bytes(before)
+    assert remember(session, {"text": "back again"}).data["id"]
+    session.close()
+
+
+def test_a_vault_of_a_newer_format_is_read_and_not_written(places: tuple[Path, Path]) -> None:
+    (record,) = write(places, "first")
+    path = places[0] / "onrecord.toml"
+    path.write_text(path.read_text().replace("format = 1", "format = 2"))
+    files = {item: item.read_bytes() for item in places[0].rglob("*") if item.is_file()}
+    session = open_session(*places)
+    reply = read(session, {"id": record})
+    assert reply.data["text"] == "first"
+    assert [item.reason for item in reply.degraded] == ["newer_format"]
+    with pytest.raises(NewerFormatError):
+        remember(session, {"text": "too new for me"})
+    session.close()
+    assert {item: item.read_bytes() for item in places[0].rglob("*") if item.is_file()} == files
+
+
+def test_folders_and_files_are_for_the_owner_alone_under_any_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        make_vault(tmp_path / "vault")
+        write((tmp_path / "vault", tmp_path / "state"), "private")
+    finally:
+        os.umask(before)
+    for root in ("vault", "state"):
+        for path in (tmp_path / root).rglob("*"):
+            assert path.stat().st_mode & 0o077 == 0, path
+
+
+def alter(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+def get_verdict(session: Session) -> str:
+    return str(verify(session, {}, Ed25519Verifier()).data["verdict"])
+
+
+def test_any_altered_byte_of_the_ledger_is_noticed(places: tuple[Path, Path]) -> None:
+    write(places, "first", "second")
+    session = open_session(*places)
+    path = next(places[0].glob(".onrecord/*/ledger/00000000.jsonl"))
+    for place in range(0, path.stat().st_size, 37):
+        alter(path, place)
+        assert get_verdict(session) == "BROKEN", place
+        alter(path, place)
+    check_verifies(session)
+    session.close()
+
+
+@pytest.mark.parametrize("member", ["id", "version", "kind", "origin", "salt", "text", "ts", "type", "seq"])
+def test_an_altered_row_of_the_versions_store_is_noticed(places: tuple[Path, Path], member: str) -> None:
+    write(places, "first", "second")
+    session = open_session(*places)
+    path = next(places[0].glob(".onrecord/*/versions/00000000.jsonl"))
+    lines = path.read_bytes().split(b"\n")
+    row = json.loads(lines[0])
+    row[member] = row[member] + 1 if isinstance(row[member], int) else row[member].replace("a", "b") + "A"
+    path.write_bytes(b"\n".join([json.dumps(row, sort_keys=True, separators=(",", ":")).encode(), *lines[1:]]))
+    assert get_verdict(session) == "BROKEN"
+    session.close()
+
+
+def test_a_removed_row_of_the_versions_store_is_noticed(places: tuple[Path, Path]) -> None:
+    write(places, "first", "second")
+    session = open_session(*places)
+    path = next(places[0].glob(".onrecord/*/versions/00000000.jsonl"))
+    path.write_bytes(path.read_bytes().split(b"\n", 1)[1])
+    assert get_verdict(session) == "BROKEN"
+    session.close()

@@ -1,0 +1,226 @@
+"""Each command does what its line in README says, in the one envelope."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import onrecord as package
+from tests.surface.cli import CommandLine
+
+TEXT = "The staging database runs PostgreSQL 16. 数据库在上海。"
+
+
+def test_init_makes_a_vault_once(bare: CommandLine) -> None:
+    assert bare("init").status == 0
+    assert bare("init").error["code"] == "vault_exists"
+    assert (Path(bare.vault) / "onrecord.toml").exists()
+
+
+def test_without_a_vault_every_command_says_how_to_make_one(bare: CommandLine) -> None:
+    for words in (("remember", "x"), ("find", "x"), ("status",), ("verify",), ("doctor",), ("reindex",)):
+        done = bare(*words)
+        assert (done.status, done.error["code"]) == (2, "no_vault")
+        assert "onrecord init" in done.error["hint"]
+
+
+def test_what_is_remembered_is_read_back_exactly(onrecord: CommandLine) -> None:
+    for text in (
+        TEXT,
+        "ends with a line end\n",
+        "two\r\nlines\u2028and\x85more",
+        "---\nnot: front matter\n---\n",
+        "  spaces  ",
+    ):
+        kept = onrecord("remember", text).data
+        assert kept["duplicate"] is False
+        assert onrecord("read", kept["id"]).data["text"] == text
+
+
+def test_an_exact_duplicate_gives_the_same_id(onrecord: CommandLine) -> None:
+    first = onrecord("remember", TEXT, "--workspace", "ops").data
+    again = onrecord("remember", TEXT, "--workspace", "ops").data
+    other = onrecord("remember", TEXT, "--workspace", "home").data
+    assert (again["id"], again["duplicate"]) == (first["id"], True)
+    assert other["id"] != first["id"]
+
+
+def test_find_tells_id_title_score_kind_status_origin(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", TEXT, "--title", "Staging database", "--tag", "infra").data
+    (hit,) = onrecord("find", "which postgresql version").data["results"]
+    assert hit["id"] == kept["id"]
+    assert (hit["title"], hit["kind"], hit["status"], hit["origin"]) == ("Staging database", "note", "current", "agent")
+    assert hit["score"] > 0
+    assert onrecord("find", "上海").data["results"][0]["id"] == kept["id"]
+    assert onrecord("find", "infra").data["results"][0]["id"] == kept["id"]
+    assert onrecord("find", "zebra").data == {"status": "no_match", "results": []}
+
+
+@pytest.mark.parametrize("mode", ["preview", "hits", "full"])
+def test_every_mode_shows_the_words(onrecord: CommandLine, mode: str) -> None:
+    onrecord("remember", "First sentence. The quick kumquat. Last one.")
+    (hit,) = onrecord("find", "kumquat", "--mode", mode).data["results"]
+    assert "kumquat" in json.dumps(hit)
+    if mode == "hits":
+        (span,) = hit["spans"]
+        start, end = map(int, span["span"].split(":"))
+        assert "First sentence. The quick kumquat. Last one."[start:end] == span["text"]
+
+
+def test_ten_previews_stay_below_four_kilobytes(onrecord: CommandLine) -> None:
+    for number in range(12):
+        onrecord("remember", f"Memory {number}: " + "a long text about kumquats and other fruit. " * 20)
+    done = onrecord("find", "kumquats")
+    assert len(done.data["results"]) == 10
+    assert len(done.out.encode()) <= 4_000
+
+
+def test_update_by_old_and_new_makes_the_next_version(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", TEXT).data
+    done = onrecord("update", kept["id"], "--old", "16", "--new", "17", "--expect", "1").data
+    assert done == {"id": kept["id"], "version": 2}
+    assert "PostgreSQL 17" in onrecord("read", kept["id"]).data["text"]
+    assert onrecord("read", kept["id"], "--version", "1").data["text"] == TEXT
+    assert onrecord("find", "17").data["results"][0]["version"] == 2
+    history = onrecord("history", kept["id"]).data["versions"]
+    assert [item["version"] for item in history] == [1, 2]
+
+
+def test_a_stale_update_is_refused_and_changes_nothing(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", TEXT).data
+    onrecord("update", kept["id"], "--text", "second", "--expect", "1")
+    done = onrecord("update", kept["id"], "--text", "third", "--expect", "1")
+    assert (done.status, done.error["code"], done.error["field"]) == (1, "stale_version", "expect")
+    assert onrecord("read", kept["id"]).data["text"] == "second"
+
+
+def test_patches_apply_all_or_none(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", "one two three").data
+    good = json.dumps([{"old": "one", "new": "1"}, {"old": "three", "new": "3"}])
+    bad = json.dumps([{"old": "1", "new": "x"}, {"old": "absent", "new": "y"}])
+    assert onrecord("update", kept["id"], "--patches", good, "--expect", "1").data["version"] == 2
+    done = onrecord("update", kept["id"], "--patches", bad, "--expect", "2")
+    assert done.status == 1
+    assert onrecord("read", kept["id"]).data["text"] == "1 two 3"
+
+
+def test_an_idempotency_key_makes_a_retry_harmless(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", "kept once", "--idempotency-key", "k1").data
+    assert onrecord("remember", "kept once", "--idempotency-key", "k1").data["id"] == kept["id"]
+    words = ("update", kept["id"], "--text", "changed once", "--expect", "1", "--idempotency-key", "k2")
+    assert onrecord(*words).data["version"] == 2
+    assert onrecord(*words).data["version"] == 2
+    assert onrecord("remember", "something else", "--idempotency-key", "k1").error["code"] == "idempotency_mismatch"
+
+
+def test_a_turn_is_captured_once_and_findable(onrecord: CommandLine) -> None:
+    words = (
+        "capture",
+        "--source",
+        "codex",
+        "--session",
+        "s1",
+        "--turn",
+        "t1",
+        "--role",
+        "user",
+        "Use uv for new projects.",
+    )
+    first = onrecord(*words).data
+    again = onrecord(*words).data
+    assert (first["duplicate"], again["duplicate"]) == (False, True)
+    (hit,) = onrecord("find", "uv projects").data["results"]
+    assert (hit["id"], hit["turn"], hit["kind"]) == (first["id"], "t1", "event")
+    assert f"^{hit['block']}" in onrecord("read", first["id"]).data["text"]
+    other = onrecord(*words[:-1], "Something else.")
+    assert (other.status, other.error["code"]) == (1, "turn_exists")
+
+
+def test_turns_are_imported_once(onrecord: CommandLine, tmp_path: Path) -> None:
+    turns = [
+        {
+            "session": "a",
+            "turn": f"D{n}",
+            "speaker": "Ann",
+            "text": f"sentence {n} kumquat",
+            "time": "2026-01-02T03:04:05Z",
+        }
+        for n in range(30)
+    ]
+    path = tmp_path / "chat.jsonl"
+    path.write_text("\n".join(json.dumps(turn) for turn in turns) + "\nnot json\n", encoding="utf-8")
+    data = onrecord("import", str(path), "--format", "turns").data
+    assert (data["imported"], data["duplicates"], len(data["skipped"])) == (30, 0, 1)
+    assert onrecord("import", str(path), "--format", "turns").data["duplicates"] == 30
+    assert {hit["turn"] for hit in onrecord("find", "sentence 7").data["results"]} >= {"D7"}
+
+
+def test_a_tree_of_markdown_is_imported_once(onrecord: CommandLine) -> None:
+    notes = Path(__file__).resolve().parents[2] / "samples" / "notes"
+    data = onrecord("import", str(notes)).data
+    assert data["imported"] == len(list(notes.rglob("*.md")))
+    assert onrecord("import", str(notes)).data["imported"] == 0
+
+
+def test_as_of_answers_what_was_known_then(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", "the capital is Bonn").data
+    first = onrecord("history", kept["id"]).data["versions"][0]["recorded_at"]
+    onrecord("update", kept["id"], "--old", "Bonn", "--new", "Berlin", "--expect", "1")
+    (then,) = onrecord("find", "capital", "--as-of", first).data["results"]
+    (now,) = onrecord("find", "capital").data["results"]
+    assert (then["version"], now["version"]) == (1, 2)
+    assert onrecord("find", "Bonn").data["status"] == "no_match"
+    assert onrecord("find", "capital", "--as-of", "2020-01-01").data["status"] == "no_match"
+
+
+def test_text_is_read_from_standard_input(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", "-", stdin="from a pipe 管道\n".encode()).data
+    assert onrecord("read", kept["id"]).data["text"] == "from a pipe 管道\n"
+
+
+def test_a_prefix_of_four_characters_reads_but_does_not_write(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", TEXT).data
+    assert onrecord("read", kept["id"][:4].upper()).data["id"] == kept["id"]
+    assert onrecord("update", kept["id"][:4], "--text", "x", "--expect", "1").error["code"] == "invalid_input"
+    assert onrecord("read", kept["id"][:3]).error["code"] == "invalid_input"
+
+
+def test_a_fresh_vault_is_verified_and_healthy(onrecord: CommandLine) -> None:
+    onrecord("remember", TEXT)
+    verified = onrecord("verify")
+    assert (verified.status, verified.data["verdict"], verified.data["differences"]) == (0, "L2", [])
+    assert verified.data["not_shown"]
+    assert onrecord("doctor").status == 0
+    assert onrecord("reindex").data["documents"] == 1
+    assert onrecord("status").data["counts"]["records"] == 1
+
+
+def test_config_shows_each_value_with_its_source(onrecord: CommandLine) -> None:
+    settings = {item["name"]: item for item in onrecord("config").data["settings"]}
+    assert settings["vault"]["source"] == "environment"
+    assert settings["workspace"]["source"] == "project"
+    assert settings["lock_wait_s"]["source"] == "default"
+
+
+def test_secrets_never_reach_the_disk(onrecord: CommandLine, tmp_path: Path) -> None:
+    secret = "sk-ant-" + "api03-" + "Zx81" * 12
+    onrecord("remember", f"the key is {secret}", "--title", secret, "--tag", secret)
+    onrecord("capture", "--source", "s", "--session", "x", "--turn", "1", "--role", "user", f"token {secret}")
+    for path in tmp_path.rglob("*"):
+        assert secret not in path.name
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes()
+
+
+def test_the_library_gives_typed_values_of_the_same_names(onrecord: CommandLine) -> None:
+    with package.open(onrecord.vault) as vault:
+        kept = vault.remember(TEXT, title="Staging", workspace="ops", tags=["infra"])
+        assert (kept.version, kept.duplicate) == (1, False)
+        (hit,) = vault.find("postgresql", limit=3)
+        assert (hit.id, hit.title) == (kept.id, "Staging")
+        assert vault.read(kept.id).text == TEXT
+        assert vault.update(kept.id, old="16", new="17", expect=1).version == 2
+        assert [version.version for version in vault.history(kept.id)] == [1, 2]
+        assert vault.verify().data["verdict"] in ("L1", "L2")
