@@ -74,4 +74,4 @@ class Peer(ABC):
 def make_environment(folder: Path) -> dict[str, str]:
     """Return an environment in which a program finds nothing of the user: `folder` is its home."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
-    return kept | {"HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return kept | {"HOME": str(folder)}

@@ -22,6 +22,7 @@ from bench.peer import Peer, PeerPackage, PeerUnavailableError
 from bench.stdio_client import PeerFailedError
 
 _INSTALL_WAIT_S = 600.0
+_BYTECODE_VARIABLES = frozenset({"PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"})
 _PEERS: tuple[tuple[PeerPackage, type[ArbiterPeer] | type[MemleafPeer]], ...] = (
     (ARBITER, ArbiterPeer),
     (MEMLEAF, MemleafPeer),
@@ -57,7 +58,9 @@ def ensure_peer(package: PeerPackage, folder: Path) -> Path:
     try:
         environment.parent.mkdir(parents=True, exist_ok=True)
         for step in steps:
-            subprocess.run(step, check=True, capture_output=True, text=True, timeout=_INSTALL_WAIT_S)
+            subprocess.run(
+                step, check=True, capture_output=True, text=True, timeout=_INSTALL_WAIT_S, env=_list_variables()
+            )
         mark.write_text(wanted + "\n", "utf-8")
     except subprocess.CalledProcessError as error:
         shutil.rmtree(environment, ignore_errors=True)
@@ -67,6 +70,11 @@ def ensure_peer(package: PeerPackage, folder: Path) -> Path:
         shutil.rmtree(environment, ignore_errors=True)
         raise PeerUnavailableError(type(error).__name__) from error
     return environment
+
+
+def _list_variables() -> dict[str, str]:
+    """Return the environment without what would keep bytecode out of the peer's own."""
+    return {name: value for name, value in os.environ.items() if name not in _BYTECODE_VARIABLES}
 
 
 @contextmanager

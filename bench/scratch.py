@@ -12,17 +12,26 @@ import onrecord
 from bench.costs import Contender, Cost, SyncCounter, measure
 
 _PREFIX = "onrecord-bench-"
+_VARIABLES = (
+    *("ONRECORD_STATE", "ONRECORD_CONFIG", "ONRECORD_VAULT"),
+    *("PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE"),
+)
 
 
 @contextmanager
 def make_scratch(work_folder: Path | None) -> Iterator[Path]:
-    """Give an empty folder, with OnRecord's state and settings kept inside it, and remove it at the end."""
-    variables = ("ONRECORD_STATE", "ONRECORD_CONFIG", "ONRECORD_VAULT")
-    before = {name: os.environ.get(name) for name in variables}
+    """Give an empty folder and remove it at the end; OnRecord's state and settings are kept inside it.
+
+    So is the bytecode of new processes, which compile once as an installed program does, and leave nothing behind.
+    """
+    before = {name: os.environ.get(name) for name in _VARIABLES}
     with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=work_folder) as name:
         folder = Path(name)
-        os.environ.update(ONRECORD_STATE=str(folder / "state"), ONRECORD_CONFIG=str(folder / "absent.toml"))
-        os.environ.pop("ONRECORD_VAULT", None)
+        for variable in _VARIABLES:
+            os.environ.pop(variable, None)
+        os.environ["ONRECORD_STATE"] = str(folder / "state")
+        os.environ["ONRECORD_CONFIG"] = str(folder / "absent.toml")
+        os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
         try:
             yield folder
         finally:

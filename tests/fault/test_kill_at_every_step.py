@@ -16,24 +16,35 @@ from tests.fault.survival import check_whole
 from tests.vaults import make_vault, open_session
 
 ROOT = Path(__file__).resolve().parents[2]
-COUNT = 6
+COUNT = 4
 RANDOM_KILLS = 25
 SOAK_KILLS = 200
 
 
 def run_killed(vault: Path, state: Path, kill_at: int, count: int, after_s: float | None = None) -> list[dict]:
-    """Run the writer; return the lines it printed before it died."""
+    """Run the writer; return the lines it printed before it died.
+
+    Args:
+        vault: The vault.
+        state: Where its state lies.
+        kill_at: Primitive before which it kills itself, 0 for never.
+        count: Memories to write.
+        after_s: Kill it so many seconds after its first acknowledged write.
+    """
+    bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(vault.parent / "bytecode")}
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.fault.killing", str(vault), str(state), str(kill_at), str(count)],
         stdout=subprocess.PIPE,
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | bytecode | {"PYTHONPATH": str(ROOT)},
     )
-    if after_s is not None:
+    first = b""
+    if after_s is not None and child.stdout is not None:
+        first = child.stdout.readline()
         time.sleep(after_s)
         child.kill()
     out, _ = child.communicate(timeout=120)
-    return [json.loads(line) for line in out.splitlines() if line.endswith(b"}")]
+    return [json.loads(line) for line in (first + out).splitlines() if line.endswith(b"}")]
 
 
 def list_writes(lines: list[dict]) -> list[dict]:
@@ -64,7 +75,7 @@ def kill_at_random(tmp_path: Path, kills: int) -> None:
     source = random.Random(kills)
     writes: list[dict] = []
     for number in range(kills):
-        writes += list_writes(run_killed(vault, state, 0, 10_000, after_s=0.25 + source.random() * 0.6))
+        writes += list_writes(run_killed(vault, state, 0, 10_000, after_s=source.random() * 0.3))
         if number % 10 == 9 or number == kills - 1:
             session = open_session(vault, state)
             check_whole(session, writes)

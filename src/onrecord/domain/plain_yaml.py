@@ -161,7 +161,7 @@ class _PlainReader:
         # Behind an indicator only a negative number can be plain here.
         if text and text[0] in _INDICATORS and (text[0] != "-" or _FLOAT.fullmatch(text) is None):
             raise _NotPlainError
-        if ": " in text or text.endswith(":") or " #" in text:
+        if ": " in text or text.endswith(":"):
             raise _NotPlainError
         value = resolve_plain(text)
         if not isinstance(value, str) and value is not None and spell_scalar(value) != text:

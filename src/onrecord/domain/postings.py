@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 PACKING_VERSION: Final = 1
+REPEAT_SHIFT: Final = 32
+REPEAT_MASK: Final = (1 << REPEAT_SHIFT) - 1
 WEIGHT_MAX_HALVES: Final = 255
 LINE_COUNT_MAX: Final = 63
 
@@ -19,7 +21,7 @@ _EXACT_BELOW = 32
 _CODE_MAX = 255
 _LENGTH_SHIFT, _COUNT_SHIFT = 8, 16
 _ONLY_LINE, _SEVERAL = 1 << 22, 1 << 23
-_REPEAT_LINE_SHIFT, REPEAT_DOCUMENT_SHIFT = 8, 32
+_REPEAT_LINE_SHIFT = 8
 
 
 class LineCount(NamedTuple):
@@ -43,20 +45,22 @@ class Posting(NamedTuple):
     lines: tuple[LineCount, ...]
 
 
-class PackedPosting(NamedTuple):
-    """A posting as one document's element of a posting list.
+@dataclass(frozen=True, slots=True)
+class PackedDocument:
+    """The postings of one document as columns, an element for each term.
 
     Attributes:
-        term: As in the posting.
-        line: The line if there is exactly one, else 0.
-        packed: Everything but document and line, 24 bits.
-        repeats: One integer of 24 bits for each line when there are several, ascending; else empty.
+        terms: The terms, in the order of the postings.
+        lines: The line if there is exactly one, else 0.
+        packed: Everything else, 24 bits.
+        repeats: `place << 32 | repeat`, ascending, one for each line of the terms that stand in several lines; place is
+            the term's in `terms`, repeat an integer of 24 bits.
     """
 
-    term: str
-    line: int
-    packed: int
-    repeats: tuple[int, ...]
+    terms: list[str]
+    lines: list[int]
+    packed: list[int]
+    repeats: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class Statistics:
 class TermMatches:
     """The posting list of one term over the documents that pass a filter.
 
-    `documents` is ascending without repetition; `lines` and `packed` run beside it (PackedPosting). `repeats` holds,
+    `documents` is ascending without repetition; `lines` and `packed` run beside it (PackedDocument). `repeats` holds,
     ascending, `document << 32 | repeat` for the documents in which the term stands in several lines.
     """
 
@@ -118,22 +122,26 @@ def quantise_tokens(tokens: int) -> int:
     return _LENGTHS[_encode_length(tokens)]
 
 
-def pack_postings(postings: Iterable[Posting], document_tokens: int, document_lines: int) -> list[PackedPosting]:
-    """Pack the postings of a document with this many tokens and lines, in the order given."""
+def pack_postings(postings: Iterable[Posting], document_tokens: int, document_lines: int) -> PackedDocument:
+    """Pack the postings of a document with this many tokens and lines."""
     length = _encode_length(document_tokens) << _LENGTH_SHIFT | (_ONLY_LINE if document_lines == 1 else 0)
-    found = []
-    for term, halves, lines in postings:
+    found = PackedDocument([], [], [], [])
+    for place, (term, halves, lines) in enumerate(postings):
         packed = length | (halves if halves < WEIGHT_MAX_HALVES else WEIGHT_MAX_HALVES)
+        line = 0
         if len(lines) == 1:
             line, count = lines[0]
             packed |= (count if count < LINE_COUNT_MAX else LINE_COUNT_MAX) << _COUNT_SHIFT
-            found.append(PackedPosting(term, line, packed, ()))
-        elif not lines:
-            found.append(PackedPosting(term, 0, packed, ()))
-        else:
-            repeats = tuple(line << _REPEAT_LINE_SHIFT | min(count, LINE_COUNT_MAX) for line, count in lines)
-            most = min(max(count for _, count in lines), LINE_COUNT_MAX)
-            found.append(PackedPosting(term, 0, packed | most << _COUNT_SHIFT | _SEVERAL, repeats))
+        elif lines:
+            most = max(count for _, count in lines)
+            packed |= min(most, LINE_COUNT_MAX) << _COUNT_SHIFT | _SEVERAL
+            first = place << REPEAT_SHIFT
+            found.repeats.extend(
+                first | number << _REPEAT_LINE_SHIFT | min(count, LINE_COUNT_MAX) for number, count in lines
+            )
+        found.terms.append(term)
+        found.lines.append(line)
+        found.packed.append(packed)
     return found
 
 
@@ -163,9 +171,9 @@ def list_lines(match: TermMatches, place: int) -> Sequence[LineCount]:
     if not packed & _SEVERAL:
         occurrences = read_occurrences(packed)
         return (LineCount(match.lines[place], occurrences),) if occurrences else ()
-    first = match.documents[place] << REPEAT_DOCUMENT_SHIFT
+    first = match.documents[place] << REPEAT_SHIFT
     start = bisect_left(match.repeats, first)
-    end = bisect_left(match.repeats, first + (1 << REPEAT_DOCUMENT_SHIFT), start)
+    end = bisect_left(match.repeats, first + (1 << REPEAT_SHIFT), start)
     return [
         LineCount(repeat >> _REPEAT_LINE_SHIFT & 0xFFFF, repeat & LINE_COUNT_MAX) for repeat in match.repeats[start:end]
     ]

@@ -16,9 +16,9 @@ from onrecord.domain.heads import Partition, VersionHead, order_of, turn_order_o
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
 from onrecord.domain.postings import (
-    REPEAT_DOCUMENT_SHIFT,
+    REPEAT_MASK,
+    REPEAT_SHIFT,
     Candidates,
-    PackedPosting,
     Statistics,
     TermMatches,
     pack_postings,
@@ -250,16 +250,18 @@ def _name_of(head: VersionHead) -> str | None:
 
 
 def _collect(term: str, numbered: Sequence[tuple[int, Document]]) -> TermMatches:
-    found: list[tuple[int, PackedPosting]] = [
-        (number, posting)
-        for number, document in numbered
-        for posting in pack_postings(document.postings, document.tokens, document.lines)
-        if posting.term == term
-    ]
-    return TermMatches(
-        term=term,
-        documents=[number for number, _ in found],
-        lines=[posting.line for _, posting in found],
-        packed=[posting.packed for _, posting in found],
-        repeats=[number << REPEAT_DOCUMENT_SHIFT | repeat for number, posting in found for repeat in posting.repeats],
-    )
+    documents: list[int] = []
+    lines: list[int] = []
+    packed: list[int] = []
+    repeats: list[int] = []
+    for number, document in numbered:
+        found = pack_postings(document.postings, document.tokens, document.lines)
+        if term not in found.terms:
+            continue
+        place = found.terms.index(term)
+        documents.append(number)
+        lines.append(found.lines[place])
+        packed.append(found.packed[place])
+        several = (repeat for repeat in found.repeats if repeat >> REPEAT_SHIFT == place)
+        repeats.extend(number << REPEAT_SHIFT | repeat & REPEAT_MASK for repeat in several)
+    return TermMatches(term, documents, lines, packed, repeats)

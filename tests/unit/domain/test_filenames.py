@@ -113,6 +113,8 @@ def test_case_folding_is_that_of_unicode_and_keeps_what_differs() -> None:
     assert fold_path("Memories/STRASSE.md") == fold_path("memories/straße.md")
     assert fold_path("a.md") != fold_path("b.md")
     assert fold_path("ﬁ") == fold_path("fi")
+    # Marks in either order are one character, and stay one when the iota below it becomes a letter.
+    assert fold_path("α\u0345\u0301") == fold_path("α\u0301\u0345") == fold_path("ᾴ")
 
 
 def test_a_taken_name_gets_a_number() -> None:

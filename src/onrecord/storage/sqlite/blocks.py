@@ -16,7 +16,7 @@ from functools import partial
 from itertools import compress
 from typing import Final
 
-from onrecord.domain.postings import REPEAT_DOCUMENT_SHIFT, TermMatches
+from onrecord.domain.postings import REPEAT_SHIFT, TermMatches
 from onrecord.storage.sqlite.schema import build_damage
 
 LIVE: Final = 0
@@ -38,13 +38,11 @@ class PostingList:
     packed: array[int] = field(default_factory=partial(array, "I"))
     repeats: array[int] = field(default_factory=partial(array, "Q"))
 
-    def append(self, document: int, line: int, packed: int, repeats: Sequence[int]) -> None:
-        """Add a document; `repeats` without it."""
+    def append(self, document: int, line: int, packed: int) -> None:
+        """Add a document."""
         self.documents.append(document)
         self.lines.append(line)
         self.packed.append(packed)
-        if repeats:
-            self.repeats.extend(document << REPEAT_DOCUMENT_SHIFT | repeat for repeat in repeats)
 
     def join(self, other: PostingList) -> PostingList:
         """Return this list, then another; the order is the caller's."""
@@ -64,7 +62,7 @@ class PostingList:
         )
         if self.repeats:
             kept = set(chosen.documents)
-            chosen.repeats = array("Q", (item for item in self.repeats if item >> REPEAT_DOCUMENT_SHIFT in kept))
+            chosen.repeats = array("Q", (item for item in self.repeats if item >> REPEAT_SHIFT in kept))
         return chosen
 
     def keep(self, documents: Collection[int]) -> PostingList:
@@ -95,9 +93,7 @@ class PostingList:
             documents = self.documents[piece]
             last = documents[-1]
             repeats = (
-                (item for item in self.repeats if documents[0] <= item >> REPEAT_DOCUMENT_SHIFT <= last)
-                if self.repeats
-                else ()
+                (item for item in self.repeats if documents[0] <= item >> REPEAT_SHIFT <= last) if self.repeats else ()
             )
             yield PostingList(documents, self.lines[piece], self.packed[piece], array("Q", repeats))
 

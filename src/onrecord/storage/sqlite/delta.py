@@ -36,8 +36,10 @@ class Delta:
         """Take in the forward rows up to document number `last`."""
         for row in read_forward(connection, "document > ? AND document <= ?", self.last, last):
             lists = self.live if row.is_live else self.other
-            for term, line, packed, repeats in row.postings:
-                lists[row.partition, term].append(row.document, line, packed, repeats)
+            for term, line, packed in row.list_postings():
+                lists[row.partition, term].append(row.document, line, packed)
+            for term, repeats in row.repeats.items():
+                lists[row.partition, term].repeats.extend(repeats)
             self.last = row.document
         self.last = max(self.last, last)
 

@@ -182,17 +182,19 @@ class SqliteIndex:
         self._give_back(*self._borrow())
 
     @classmethod
-    def create(cls, path: str) -> SqliteIndex:
+    def create(
+        cls, path: str, *, merge_documents: int = MERGE_DOCUMENTS, merge_postings: int = MERGE_POSTINGS
+    ) -> SqliteIndex:
         """Open the index; where no usable one is, make an empty one.
 
         Raises:
             StorageFailedError: the disk refused.
         """
         try:
-            return cls(path)
+            return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
         except DamagedError:
             _build(path, ())
-            return cls(path)
+            return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
 
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:

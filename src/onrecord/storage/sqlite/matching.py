@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from onrecord.domain.postings import Candidates, Statistics
@@ -132,15 +133,16 @@ def _select_live(
     asked = [[name + value for value in set(wanted)] for name, wanted in named if wanted]
     if not asked:
         return live
-    kept = _list_documents(connection, partitions, asked[0])
-    for names in asked[1:]:
-        kept &= _list_documents(connection, partitions, names)
+    kept = {document for found in live.values() for document in found.documents}
+    for names in asked:
+        kept = _intersect(connection, partitions, names, kept)
     kept |= filter_documents(connection, "document > ?", (merged,), allowed)
     return {term: found.keep(kept) for term, found in live.items()}
 
 
-def _list_documents(connection: sqlite3.Connection, partitions: Sequence[int], names: Sequence[str]) -> set[int]:
-    found: set[int] = set()
-    for partition in partitions:
-        found.update(*read_documents(connection, LIVE, partition, names))
-    return found
+def _intersect(
+    connection: sqlite3.Connection, partitions: Sequence[int], names: Sequence[str], documents: set[int]
+) -> set[int]:
+    """Return those of some documents that are in any of the lists of some names."""
+    blocks = chain.from_iterable(read_documents(connection, LIVE, partition, names) for partition in partitions)
+    return set().union(*map(documents.intersection, blocks))

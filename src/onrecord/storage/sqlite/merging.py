@@ -6,8 +6,9 @@ What a read sees is the same before and after. The work is that of the documents
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from onrecord.storage.sqlite.blocks import LIVE, PAST, PostingList, write_list
@@ -22,46 +23,49 @@ MERGE_POSTINGS: Final = 16_384
 _CHUNK_COUNT = 20_000
 _DEAD = "document IN (SELECT document FROM dead) AND document <= ?"
 
-_Rows = list[tuple[int, int, int, Sequence[int]]]
+_Place = tuple[int, int]
+_Rows = dict[str, list[tuple[int, int, int]]]
 
 
 class _Changes:
     """What is to be added to and removed from the lists, by era and partition, then by term."""
 
     def __init__(self) -> None:
-        self._added: dict[tuple[int, int], dict[str, _Rows]] = defaultdict(lambda: defaultdict(list))
-        self._removed: dict[tuple[int, int], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._added: dict[_Place, _Rows] = defaultdict(lambda: defaultdict(list))
+        self._repeats: dict[_Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._removed: dict[_Place, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
 
     def add(self, row: ForwardRow, facets: Facets, *, is_live: bool) -> None:
         """Add a document to the lists of its era."""
         document = row.document
-        lists = self._added[LIVE if is_live else PAST, row.partition]
-        for term, line, packed, repeats in row.postings:
-            lists[term].append((document, line, packed, repeats))
+        place = (LIVE if is_live else PAST, row.partition)
+        lists = self._added[place]
+        for term, line, packed in row.list_postings():
+            lists[term].append((document, line, packed))
+        for term, repeats in row.repeats.items():
+            self._repeats[place][term] += repeats
         if is_live:
             for name in list_facets(*facets):
-                lists[name].append((document, 0, 0, ()))
+                lists[name].append((document, 0, 0))
 
     def bury(self, row: ForwardRow, facets: Facets) -> None:
         """Take a document from the live lists to those of the past."""
         lists = self._removed[LIVE, row.partition]
-        for name in (*(posting[0] for posting in row.postings), *list_facets(*facets)):
+        for name in (*row.terms, *list_facets(*facets)):
             lists[name].add(row.document)
         self.add(row, facets, is_live=False)
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write everything, in the order of the lists."""
         for place in sorted(self._added.keys() | self._removed.keys()):
-            added, removed = self._added[place], self._removed[place]
+            added, repeats, removed = self._added[place], self._repeats[place], self._removed[place]
             for term in sorted(added.keys() | removed.keys()):
-                write_list(connection, (*place, term), _build_list(added.get(term, ())), removed.get(term, ()))
-
-
-def _build_list(rows: Sequence[tuple[int, int, int, Sequence[int]]]) -> PostingList:
-    built = PostingList()
-    for document, line, packed, repeats in rows:
-        built.append(document, line, packed, repeats)
-    return built
+                built = PostingList()
+                if term in added:
+                    documents, lines, packed = zip(*added[term], strict=True)
+                    built = PostingList(array("I", documents), array("H", lines), array("I", packed))
+                    built.repeats.extend(repeats.get(term, ()))
+                write_list(connection, (*place, term), built, removed.get(term, ()))
 
 
 def _get(facets: Mapping[int, Facets], row: ForwardRow) -> Facets:
