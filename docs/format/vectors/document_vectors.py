@@ -298,6 +298,7 @@ _FILES = [
         ["not_utf8"],
     ),
     ("memories/default/latin.md", b"---\ntitle: x\n---\nW\xe4g \x80 \x81\n", {"title": "x"}, ["not_utf8"]),
+    ("memories/default/mixed.md", "---\ntitle: x\n---\n会議 W".encode() + b"\xe4g\n", {"title": "x"}, ["not_utf8"]),
     (
         "memories/default/separators.md",
         "---\ntitle: x\n---\na\u2028b\u0085c\x0b\n".encode(),

@@ -226,7 +226,8 @@ def decode_file(data):
         pass
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace"), False
-    return "".join(_decode_1252(byte) for byte in data), False
+    text = data.decode("utf-8", "surrogateescape")
+    return "".join(_decode_1252(ord(char) - 0xDC00) if "\udc80" <= char <= "\udcff" else char for char in text), False
 
 
 def _decode_1252(byte):

@@ -61,8 +61,8 @@ def take_in(connection: sqlite3.Connection, document: Document, number: int, par
     if head.turn is None:
         earlier, ended_at = ([], _NEVER) if head.is_displaced else _find_neighbours(connection, head)
     turn = head.turn
-    inserted = connection.execute(
-        _INSERT,
+    inserted = _insert(
+        connection,
         (
             *(number, head.ref.log, head.ref.seq, head.id, head.version, head.kind, head.status, head.origin),
             *(head.workspace, partition, head.path, head.title, head.recorded_at, head.text_sha256, head.type),
@@ -84,6 +84,14 @@ def take_in(connection: sqlite3.Connection, document: Document, number: int, par
         if end == OPEN_END and status == "current":
             died.append(Died(superseded, part, tokens, lines))
     return Taken(ended_at == OPEN_END and head.status == "current", died)
+
+
+def _insert(connection: sqlite3.Connection, values: Sequence[object]) -> sqlite3.Cursor:
+    try:
+        return connection.execute(_INSERT, values)
+    except UnicodeEncodeError:  # half a surrogate pair, out of an escape in a file that somebody else wrote
+        repaired = [value.encode(errors="replace").decode() if isinstance(value, str) else value for value in values]
+        return connection.execute(_INSERT, repaired)
 
 
 def _find_neighbours(connection: sqlite3.Connection, head: VersionHead) -> tuple[list[Any], Instant]:

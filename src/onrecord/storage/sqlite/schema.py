@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from onrecord.domain.analyzer import ANALYZER_VERSION
-from onrecord.domain.errors import DamagedError, OnRecordError, StorageFailedError
+from onrecord.domain.errors import DamagedError, InvalidInputError, OnRecordError, StorageFailedError
 from onrecord.domain.postings import PACKING_VERSION
 
 _TABLES_VERSION = 1
@@ -113,6 +113,10 @@ def translated() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise translate_error(error) from error
+    except UnicodeDecodeError as error:  # SQLite quotes what it finds in a broken file
+        raise build_damage("text is not UTF-8") from error
+    except UnicodeEncodeError as error:
+        raise InvalidInputError("text holds half a surrogate pair") from error
     except OSError as error:
         raise StorageFailedError(f"the index cannot be used: {error.strerror or type(error).__name__}") from error
 

@@ -1,0 +1,112 @@
+"""Posting lists in blocks: whatever is added and removed, the list is what a dictionary would hold."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onrecord.domain.errors import DamagedError
+from onrecord.domain.postings import REPEAT_SHIFT
+from onrecord.storage.sqlite import blocks
+from onrecord.storage.sqlite.blocks import LIVE, PostingList, decode_block, read_lists, write_list
+
+KEY = (LIVE, 1, "term")
+TABLE = """CREATE TABLE postings (era, partition, term, first, documents, lines, packed, repeats,
+PRIMARY KEY (era, partition, term, first)) WITHOUT ROWID"""
+
+documents = st.sets(st.integers(1, 60), max_size=30)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let blocks be full at four documents."""
+    monkeypatch.setattr(blocks, "BLOCK_MAX_COUNT", 4)
+
+
+def build(numbers: set[int]) -> PostingList:
+    """Return a list in which every third document has two repeats and every second stands in a later line."""
+    ordered = sorted(numbers)
+    return PostingList(
+        array("I", ordered),
+        array("H", [number % 2 * number for number in ordered]),
+        array("I", [number * 7 for number in ordered]),
+        array("Q", [number << REPEAT_SHIFT | part for number in ordered if number % 3 == 0 for part in (1, 2)]),
+    )
+
+
+def read(connection: sqlite3.Connection) -> PostingList:
+    found = PostingList()
+    for _, block in read_lists(connection, LIVE, 1, ["term"]):
+        assert 1 <= len(block.documents) <= blocks.BLOCK_MAX_COUNT
+        found = found.join(block)
+    return found
+
+
+def open_table() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:")
+    connection.execute(TABLE)
+    return connection
+
+
+@given(st.lists(st.tuples(documents, documents), min_size=1, max_size=6))
+def test_a_list_is_what_was_added_and_not_removed(changes: list[tuple[set[int], set[int]]]) -> None:
+    known: set[int] = set()
+    with closing(open_table()) as connection:
+        for added, removed in changes:
+            fresh, gone = added - known, removed & known
+            if fresh or gone:
+                write_list(connection, KEY, build(fresh), gone)
+            known = (known - gone) | fresh
+            assert read(connection) == build(known)
+
+
+def test_growing_at_the_end_touches_the_last_block_only() -> None:
+    with closing(open_table()) as connection:
+        write_list(connection, KEY, build(set(range(1, 11))), ())
+        connection.execute("UPDATE postings SET packed = documents WHERE first < 9")
+        write_list(connection, KEY, build({11, 12, 13}), ())
+        firsts = [first for (first,) in connection.execute("SELECT first FROM postings ORDER BY first")]
+        assert firsts == [1, 5, 9, 13]
+        assert list(read(connection).packed) == [*range(1, 9), *(number * 7 for number in range(9, 14))]
+
+
+def test_lines_that_are_all_the_first_take_no_space() -> None:
+    encoded = PostingList(array("I", [1, 2]), array("H", [0, 0]), array("I", [5, 6])).encode()
+    assert encoded[1] == b""
+    assert list(decode_block(*encoded).lines) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        (b"\1\2\3", b"", b"\1\2\3", b""),
+        (bytes(8), b"", bytes(4), b""),
+        (bytes(4), bytes(4), bytes(4), b""),
+        (bytes(4), b"", bytes(4), bytes(7)),
+        ("text", b"", bytes(4), b""),
+        (None, b"", bytes(4), b""),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_are_damage(block: tuple[bytes, bytes, bytes, bytes]) -> None:
+    with pytest.raises(DamagedError):
+        decode_block(*block)
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    """Give a table of postings."""
+    with closing(open_table()) as opened:
+        yield opened
+
+
+def test_hundreds_of_lists_are_read_in_order(connection: sqlite3.Connection) -> None:
+    terms = [f"t{number:03}" for number in range(300)]
+    for term in terms:
+        write_list(connection, (LIVE, 1, term), build({1, 2}), ())
+    assert [term for term, _ in read_lists(connection, LIVE, 1, terms)] == terms
