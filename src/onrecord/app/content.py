@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
 from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
@@ -68,11 +69,18 @@ def read_current_record(session: Session, reader: IndexReader, head: VersionHead
 
 
 def read_turn_text(session: Session, head: VersionHead) -> str:
-    """Return the text of one turn as it was captured.
+    """Return the text of one turn as it was captured: from its block in the file while that still holds it.
 
     Raises:
         DamagedError: its bytes are nowhere.
     """
+    try:
+        block = session.store.read_file(head.path, head.offset_bytes, head.size_bytes)
+    except (NotFoundError, StorageFailedError):
+        block = b""
+    turns = parse_transcript(block).turns
+    if len(turns) == 1 and hash_text(turns[0].text) == head.text_sha256:
+        return turns[0].text
     row = session.store.read_row(head.ref)
     if row is None:
         raise DamagedError("this turn is not in the versions store")

@@ -232,8 +232,8 @@ class VaultStore(Protocol):
     def stat_file(self, path: str) -> FileState | None:
         """Return one file's state, None when it is not there as a regular file."""
 
-    def read_file(self, path: str) -> bytes:
-        """Return a file's bytes without following links.
+    def read_file(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
+        """Return a file's bytes from `offset`, at most `size_bytes` (-1: all), without following links.
 
         Raises:
             NotFoundError: not there as a regular file.

@@ -253,11 +253,11 @@ class FileVaultStore:
         with storage_errors("read a file"):
             return describe_file(self._vault, path)
 
-    def read_file(self, path: str) -> bytes:
-        """Return a file's bytes without following links."""
+    def read_file(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
+        """Return a file's bytes, whole or a part, without following links."""
         with storage_errors("read a file"):
             try:
-                return self._vault.read(path)
+                return self._vault.read(path, offset, size_bytes)
             except FileNotFoundError as error:
                 raise NotFoundError("the file is not there", field="path") from error
 

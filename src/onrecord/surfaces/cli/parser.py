@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from importlib.metadata import version
 from typing import NoReturn
 
 from onrecord.app.catalog import OPERATIONS, Argument, Kind, Operation
@@ -21,6 +20,16 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise the mistake; argparse's message may hold the caller's text, so it is told in own words."""
         raise _translate(message, self)
+
+
+class _ShowVersion(argparse.Action):
+    """Prints the installed version; looking it up costs more than all other parsing, so it is done only here."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"onrecord {version('onrecord')}")
+        parser.exit()
 
 
 def _translate(message: str, parser: argparse.ArgumentParser) -> InvalidInputError:
@@ -45,7 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="onrecord", description="A memory for AI agents that stands up to inspection.", epilog=_EPILOG
     )
-    parser.add_argument("--version", action="version", version=f"onrecord {version('onrecord')}")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     _add_general(parser, suppress=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     groups: dict[str, argparse._SubParsersAction[_Parser]] = {}
