@@ -17,9 +17,7 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
     vague = [
         name_of(path)
         for path in list_code_files()
-        if any(
-            has_vague_word(part.lower().split("_")) for part in path.relative_to(ROOT).with_suffix("").parts
-        )
+        if any(has_vague_word(part.lower().split("_")) for part in path.relative_to(ROOT).with_suffix("").parts)
     ]
     assert vague == []
 

@@ -8,9 +8,7 @@ import pytest
 from tests.arch.house import ROOT
 
 # Written in halves so that this file does not find itself.
-_MACHINE_FOLDER = re.compile(
-    r"(?<![\w.~/$}*-])/(?:" + "|".join(("wo" + "rk", "ro" + "ot", "tm" + "p")) + r")(?![\w-])"
-)
+_MACHINE_FOLDER = re.compile(r"(?<![\w.~/$}*-])/(?:" + "|".join(("wo" + "rk", "ro" + "ot", "tm" + "p")) + r")(?![\w-])")
 _REGISTRY = re.compile(
     "|".join(("py" + r"pi\.org", "python" + r"hosted\.org", "registry\\.npm" + "js", "cra" + r"tes\.io"))
 )
@@ -37,9 +35,7 @@ def list_project_files() -> list[str]:
     if listed.returncode:
         pytest.skip("not a git checkout")
     names = {name for name in listed.stdout.decode().split("\0") if name}
-    return sorted(
-        name for name in names if (ROOT / name).is_file() and not name.startswith(_KEPT_AS_THEY_CAME)
-    )
+    return sorted(name for name in names if (ROOT / name).is_file() and not name.startswith(_KEPT_AS_THEY_CAME))
 
 
 def find_pattern(pattern: re.Pattern[str], names: list[str]) -> list[str]:
@@ -62,9 +58,7 @@ def test_no_file_but_the_lock_names_a_package_registry() -> None:
 
 
 def test_the_lock_takes_every_package_from_one_registry() -> None:
-    sources = set(
-        re.findall(r"^source = \{ (\w+ = \"[^\"]*\")", (ROOT / "uv.lock").read_text("utf-8"), re.MULTILINE)
-    )
+    sources = set(re.findall(r"^source = \{ (\w+ = \"[^\"]*\")", (ROOT / "uv.lock").read_text("utf-8"), re.MULTILINE))
     registries = {source for source in sources if source.startswith("registry")}
     assert len(registries) == 1
     assert sources - registries == {'editable = "."'}

@@ -19,11 +19,7 @@ def test_no_file_is_longer_than_400_lines_unless_a_decision_record_says_why() ->
 
 
 def test_every_longer_file_is_named_in_its_decision_record() -> None:
-    unnamed = {
-        name: record
-        for name, record in LONGER_FILES.items()
-        if name not in (ROOT / record).read_text("utf-8")
-    }
+    unnamed = {name: record for name, record in LONGER_FILES.items() if name not in (ROOT / record).read_text("utf-8")}
     assert unnamed == {}
 
 

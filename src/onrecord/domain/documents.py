@@ -58,7 +58,10 @@ def analyze_document(
     for terms, weight in ((named, TITLE_HALVES), (tagged, TAGS_HALVES), (around, CONTEXT_HALVES)):
         for term in terms:
             halves[term] = halves.get(term, 0) + weight
-    postings = tuple(Posting(term, weight, tuple(found.get(term, ()))) for term, weight in halves.items())
+    names = {*named, *tagged, *around}
+    postings = tuple(
+        Posting(term, weight, tuple(found.get(term, ())), term in names) for term, weight in halves.items()
+    )
     tokens = sum(map(len, analyzed)) + len(named) + len(tagged) + len(around)
     return AnalyzedDocument(postings, tokens, len(lines))
 

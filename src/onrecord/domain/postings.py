@@ -20,7 +20,7 @@ LINE_COUNT_MAX: Final = 63
 _EXACT_BELOW = 32
 _CODE_MAX = 255
 _LENGTH_SHIFT, _COUNT_SHIFT = 8, 16
-_ONLY_LINE, _SEVERAL = 1 << 22, 1 << 23
+_ONLY_LINE, _SEVERAL, _NAMED = 1 << 22, 1 << 23, 1 << 24
 _REPEAT_LINE_SHIFT = 8
 
 
@@ -38,11 +38,13 @@ class Posting(NamedTuple):
         term: Analysed term, 1 to 64 code points.
         weight_halves: Occurrences in all fields, each times the weight of its field, in halves (at least 1).
         lines: Its lines in the text, ascending; empty when the term stands in other fields only.
+        is_named: The term stands in title, alias, tag or context, which belong to every line.
     """
 
     term: str
     weight_halves: int
     lines: tuple[LineCount, ...]
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class PackedDocument:
     Attributes:
         terms: The terms, in the order of the postings.
         lines: The line if there is exactly one, else 0.
-        packed: Everything else, 24 bits.
+        packed: Everything else, 25 bits.
         repeats: `place << 32 | repeat`, ascending, one for each line of the terms that stand in several lines; place is
             the term's in `terms`, repeat an integer of 24 bits.
     """
@@ -126,9 +128,11 @@ def pack_postings(postings: Iterable[Posting], document_tokens: int, document_li
     """Pack the postings of a document with this many tokens and lines."""
     length = _encode_length(document_tokens) << _LENGTH_SHIFT | (_ONLY_LINE if document_lines == 1 else 0)
     found = PackedDocument([], [], [], [])
-    for place, (term, halves, lines) in enumerate(postings):
+    for place, (term, halves, lines, is_named) in enumerate(postings):
         packed = length | (halves if halves < WEIGHT_MAX_HALVES else WEIGHT_MAX_HALVES)
         line = 0
+        if is_named:
+            packed |= _NAMED
         if len(lines) == 1:
             line, count = lines[0]
             packed |= (count if count < LINE_COUNT_MAX else LINE_COUNT_MAX) << _COUNT_SHIFT
@@ -158,6 +162,11 @@ def read_document_tokens(packed: int) -> int:
 def read_occurrences(packed: int) -> int:
     """Return the occurrences in the line, 0 (the term is not in the text) to 63; of several lines the greatest."""
     return packed >> _COUNT_SHIFT & LINE_COUNT_MAX
+
+
+def is_named(packed: int) -> bool:
+    """Tell whether the term stands in title, alias, tag or context."""
+    return bool(packed & _NAMED)
 
 
 def is_of_only_line(packed: int) -> bool:

@@ -1,7 +1,8 @@
 """The lexical score and the order it gives: the same numbers from whatever engine the candidates came.
 
 A document scores the sum, over the question's terms, of BM25 over the whole document with weighted fields (BM25F,
-Robertson, Zaragoza and Taylor 2004), plus the best line's sum of BM25 over that line alone. The document has the usual
+Robertson, Zaragoza and Taylor 2004), plus the best line's sum of BM25 over that line alone,
+to which title, tags and context belong as if each line held their terms once. The document has the usual
 k1 = 1.2 and b = 0.75; the line k1 = 0.6 and b = 0, since a line is short by its making. A term's rarity is rounded
 to a multiple of 2**-12 and its saturation to one of 2**-20; their products and sums (below 2**20) are exact, so that
 no order of addition, no engine and no other document can change a score in its last bit.
@@ -20,6 +21,7 @@ from typing import Final
 from onrecord.domain.heads import VersionHead
 from onrecord.domain.postings import (
     Candidates,
+    is_named,
     is_of_only_line,
     list_lines,
     read_document_tokens,
@@ -70,7 +72,8 @@ class _Saturations(dict[int, float]):
     def __missing__(self, packed: int) -> float:
         if len(self) >= _MEMO_MAX_COUNT:
             self.clear()
-        value = self[packed] = self.saturate_document(packed) + saturate_line(read_occurrences(packed))
+        occurrences = max(read_occurrences(packed), is_named(packed))
+        value = self[packed] = self.saturate_document(packed) + saturate_line(occurrences)
         return value
 
     def saturate_document(self, packed: int) -> float:
@@ -88,6 +91,9 @@ def saturate_line(occurrences: int) -> float:
 
 def _saturate(count: float, half: float) -> float:
     return floor(count / (count + half) * _SATURATION_GRID + 0.5) / _SATURATION_GRID
+
+
+_NAMED_SATURATION = saturate_line(1)
 
 
 class _Scorer:
@@ -130,9 +136,10 @@ class _Scorer:
                     return bound, {0: bound}
                 whole = bound
                 continue
-            whole += idf * self._saturations.saturate_document(packed)
+            shared = _NAMED_SATURATION if is_named(packed) else 0.0
+            whole += idf * (self._saturations.saturate_document(packed) + shared)
             for line, occurrences in list_lines(match, place):
-                lines[line] = lines.get(line, 0.0) + idf * saturate_line(occurrences)
+                lines[line] = lines.get(line, 0.0) + idf * (saturate_line(occurrences) - shared)
         return whole + max(lines.values(), default=0.0), lines
 
 
