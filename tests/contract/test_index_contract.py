@@ -142,6 +142,28 @@ def test_a_partition_neither_shows_nor_counts_what_lies_in_another(driver: Drive
     assert len(list_found(driver.index, "fox", both)) == 11
 
 
+@pytest.mark.parametrize(("as_of", "expected"), [(None, 21), (17, 11)])
+def test_posting_lists_ascend_whatever_partitions_and_eras_they_come_from(
+    driver: Driver, as_of: int | None, expected: int
+) -> None:
+    text = "A fox here.\nNo.\nFox and fox."
+    for seq in range(0, 40, 4):
+        driver.apply(
+            make_version(f"a{seq:02}", text, seq=seq, partition=STRICT),
+            make_version(f"b{seq:02}", text, seq=seq + 1),
+            make_version("hot", text, seq=seq + 2, version=seq + 1),
+        )
+    both = Filter(partitions=(Partition("shared"), STRICT), as_of=None if as_of is None else at(as_of))
+    with driver.index.read() as reader:
+        (found,) = reader.match(("fox",), both).matches
+    assert len(found.documents) == expected
+    assert list(found.documents) == sorted(found.documents)
+    assert list(found.repeats) == sorted(found.repeats)
+    assert {(hit.score, hit.lines) for hit in answer(driver.index, "fox", both, 99)} == {
+        (hit.score, (2, 0)) for hit in answer(driver.index, "fox", both, 1)
+    }
+
+
 def fill_for_filters(driver: Driver) -> None:
     driver.apply(
         make_version("a", "tea", seq=0, workspace="home", tags=("Food", "Drink"), type_="preference"),

@@ -29,6 +29,7 @@ _SENTENCE_END = re.compile(
     r"|[。！？｡．؟।॥۔…]++[」』”’）】》〉\"')\]]*+"
 )
 _BEFORE_STOP = re.compile(r"(?:^|[\s(\"'“‘\[])([A-Za-z][A-Za-z.]{0,9})\Z")
+_CLOSERS = "\"')]”’"
 _INITIAL = re.compile(r"[A-Z]")
 _ABBREVIATED = """
     mr mrs ms mx dr prof sr jr st rev hon gen col sgt capt lt fr messrs mt ft vs cf al approx dept est fig figs no nos
@@ -178,10 +179,9 @@ def _skip_blanks(text: str, place: int, end: int) -> int:
 def _is_end(text: str, begin: int, mark: re.Match[str], after: int) -> bool:
     """Tell whether a sentence ends at the mark: not after an abbreviation or initial, not before a small letter."""
     follows = text[after]
-    if mark[0][0] in "!?":
-        return True
     if mark[0][0] not in ".…":
-        return True
+        is_closed = mark[0][0] in "!?" and mark[0][-1] in _CLOSERS
+        return not (is_closed and follows.islower())
     if follows.islower():
         return False
     if mark[0] != ".":

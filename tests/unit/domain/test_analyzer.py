@@ -133,7 +133,7 @@ def test_a_long_term_is_cut_and_keeps_apart_from_its_neighbours() -> None:
     assert one[:47] == other[:47] == "x" * 47
     assert len(one) == len(other) == TERM_MAX_CHARS
     assert one != other
-    assert analyze("y" * TERM_MAX_CHARS) == ["y" * TERM_MAX_CHARS]
+    assert analyze("z" * TERM_MAX_CHARS) == ["z" * TERM_MAX_CHARS]
 
 
 @given(st.text(max_size=200))
@@ -165,32 +165,32 @@ def test_words_do_not_change_each_other(words: list[str]) -> None:
 
 
 HOSTILE = {
-    "one word": "a" * 2_000_000,
-    "case borders": "aB" * 1_000_000,
-    "capitals": "A" * 2_000_000,
-    "underscores": "_" * 2_000_000,
-    "joints": "a." * 1_000_000,
-    "path": "/a" * 1_000_000,
-    "digits and letters": "a1" * 1_000_000,
-    "apostrophes": "a'" * 1_000_000,
-    "marks in disorder": "a" + "\u0301\u0323" * 500_000,
-    "marks of one kind": "\u0344" * 700_000,
-    "expanding": "\ufdfa" * 100_000,
-    "han": "漢" * 700_000,
-    "hangul parts": "\u1100\u1161\u11a8" * 200_000,
-    "plus signs": "C++" * 700_000,
-    "distinct words": " ".join(f"w{number:x}" for number in range(250_000)),
+    "one word": "a" * 500_000,
+    "case borders": "aB" * 250_000,
+    "capitals": "A" * 500_000,
+    "underscores": "_" * 500_000,
+    "joints": "a." * 200_000,
+    "path": "/a" * 200_000,
+    "digits and letters": "a1" * 250_000,
+    "apostrophes": "a'" * 200_000,
+    "marks in disorder": "a" + "\u0301\u0323" * 250_000,
+    "marks of one kind": "\u0344" * 250_000,
+    "expanding": "\ufdfa" * 20_000,
+    "han": "漢" * 300_000,
+    "hangul parts": "\u1100\u1161\u11a8" * 100_000,
+    "plus signs": "C++" * 200_000,
+    "distinct words": " ".join(f"w{number:x}" for number in range(40_000)),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_text_of_the_greatest_size_makes_more_terms_than_it_can_bear(name: str) -> None:
+def test_a_hostile_text_ends_with_a_bounded_number_of_terms(name: str) -> None:
     text = HOSTILE[name]
     assert len(analyze(text)) <= 3 * max(len(text), 18 * text.count("\ufdfa"))
 
 
 def test_the_memory_of_words_is_bounded() -> None:
-    analyze(" ".join(f"q{number:x}" for number in range(100_000)))
+    analyze(" ".join(f"q{number:x}" for number in range(50_000)))
     assert len(analyzer._terms_of) <= 32_768
     analyze("z" * 500)
     assert max(map(len, analyzer._terms_of)) <= 32

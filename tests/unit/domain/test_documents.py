@@ -32,8 +32,8 @@ def test_a_term_tells_its_lines_and_how_often_it_is_there() -> None:
 def test_title_and_aliases_count_double_tags_one_and_a_half_times_context_once() -> None:
     document = analyze_document("Tea time", ("Tea", "hot tea"), ("My tea",), "Tea.", "tea")
     assert get(document, "tea").weight_halves == 2 * 4 + 2 * 3 + 2 + 2
-    assert get(document, "hot") == Posting("hot", 3, ())
-    assert get(document, "time") == Posting("time", 4, ())
+    assert get(document, "hot") == Posting("hot", 3, (), is_named=True)
+    assert get(document, "time") == Posting("time", 4, (), is_named=True)
     assert document.tokens == 4 + 3 + 1 + 1
     assert document.lines == 1
 

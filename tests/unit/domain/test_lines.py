@@ -161,5 +161,5 @@ def test_lines_are_in_order_and_hold_every_word(text: str) -> None:
         "# ",
     ],
 )
-def test_no_text_of_the_greatest_size_has_too_many_lines(part: str) -> None:
-    assert len(split_lines(part * (2_000_000 // len(part)) + "あ")) <= LINES_MAX_COUNT
+def test_a_hostile_text_ends_with_a_bounded_number_of_lines(part: str) -> None:
+    assert len(split_lines(part * (500_000 // len(part)) + "あ")) <= LINES_MAX_COUNT

@@ -25,16 +25,23 @@ places = st.dictionaries(st.integers(0, 65_534), counts, max_size=5).map(
 )
 
 
-@given(st.lists(st.tuples(st.integers(1, 600), places), max_size=6), st.integers(0, 10**7), st.integers(0, 70_000))
-def test_what_is_packed_can_be_read(parts: list[tuple[int, tuple[LineCount, ...]]], tokens: int, lines: int) -> None:
-    given_postings = [Posting(f"t{place}", halves, found) for place, (halves, found) in enumerate(parts)]
+@given(
+    st.lists(st.tuples(st.integers(1, 600), places, st.booleans()), max_size=6),
+    st.integers(0, 10**7),
+    st.integers(0, 70_000),
+)
+def test_what_is_packed_can_be_read(
+    parts: list[tuple[int, tuple[LineCount, ...], bool]], tokens: int, lines: int
+) -> None:
+    given_postings = [Posting(f"t{place}", *part) for place, part in enumerate(parts)]
     packed = pack_postings(given_postings, tokens, lines)
     assert packed.terms == [posting.term for posting in given_postings]
     for place, posting in enumerate(given_postings):
         value = packed.packed[place]
-        assert 0 < value < 1 << 24
+        assert 0 < value < 1 << 25
         assert postings.read_weight_halves(value) == min(posting.weight_halves, WEIGHT_MAX_HALVES)
         assert postings.read_document_tokens(value) == quantise_tokens(tokens)
+        assert postings.is_named(value) == posting.is_named
         assert postings.is_of_only_line(value) == (lines == 1)
         most = max((count for _, count in posting.lines), default=0)
         assert postings.read_occurrences(value) == min(most, LINE_COUNT_MAX)

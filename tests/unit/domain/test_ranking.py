@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from array import array
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 
 from onrecord.domain.documents import AnalyzedDocument, analyze_document
 from onrecord.domain.heads import VersionHead
-from onrecord.domain.postings import REPEAT_MASK, REPEAT_SHIFT, Candidates, Statistics, TermMatches, pack_postings
+from onrecord.domain.postings import (
+    REPEAT_MASK,
+    REPEAT_SHIFT,
+    Candidates,
+    Statistics,
+    TermMatches,
+    pack_postings,
+    quantise_tokens,
+)
 from onrecord.domain.ranking import Ranked, compute_idf, rank, score
 from tests.indexes import make_turn, make_version
 
@@ -73,6 +82,7 @@ FILLER = [make(f"filler number{number} and nothing else") for number in range(20
         (make("some drink", title="tea"), make("some tea", title="drink"), ("tea",)),
         (make("some drink", tags=("tea",)), make("some drink and tea"), ("tea",)),
         (make("Rare tea here. Then more."), make("Rare words here. Then tea."), ("rare", "tea")),
+        (make("Some. More tea.", title="rare"), make("A rare one. More tea.", title="some"), ("rare", "tea")),
         (make("a rare word"), make("a filler word"), ("rare", "filler")),
     ],
 )
@@ -135,6 +145,38 @@ def test_the_best_are_the_first_of_all_by_score(documents: list[AnalyzedDocument
     assert [(hit.document, hit.score.hex()) for hit in ranked] == [(number, s.hex()) for number, s in every[:limit]]
 
 
+def round_to(value: float, grid: int) -> Fraction:
+    return Fraction(math.floor(value * grid + 0.5), grid)
+
+
+def compute_score(documents: Sequence[AnalyzedDocument], number: int) -> Fraction:
+    """Return the score of a document by the definition in the module's text, from the postings as they came in."""
+    document = documents[number]
+    tokens = sum(other.tokens for other in documents)
+    whole = Fraction(0)
+    lines = {line: Fraction(0) for line in range(max(document.lines, 1))}
+    for posting in document.postings:
+        if posting.term not in TERMS:
+            continue
+        frequency = sum(posting.term in {other.term for other in found.postings} for found in documents)
+        rarity = math.log(1 + (len(documents) - frequency + 0.5) / (frequency + 0.5))
+        idf = max(round_to(rarity, 2**12), Fraction(1, 2**12))
+        weight = posting.weight_halves / 2
+        half = 1.2 * 0.25 + quantise_tokens(document.tokens) * (1.2 * 0.75 * len(documents) / tokens)
+        whole += idf * round_to(weight / (weight + half), 2**20)
+        occurrences = dict(posting.lines)
+        for line in lines:
+            count = max(occurrences.get(line, 0), int(posting.is_named))
+            lines[line] += idf * round_to(count / (count + 0.6), 2**20)
+    return whole + max(lines.values())
+
+
+@given(corpora)
+def test_the_score_is_what_its_definition_says(documents: list[AnalyzedDocument]) -> None:
+    for number, value in score(match(documents, TERMS)):
+        assert Fraction(value) == compute_score(documents, number)
+
+
 @given(corpora, st.randoms(use_true_random=False))
 def test_a_score_does_not_hang_on_the_order_of_terms(documents: list[AnalyzedDocument], chance: random.Random) -> None:
     candidates = match(documents, TERMS)
@@ -158,17 +200,20 @@ def test_a_score_does_not_hang_on_what_else_is_found(documents: list[AnalyzedDoc
     assert alone == score(candidates)
 
 
-@given(corpora)
-def test_scores_are_sums_without_rounding(documents: list[AnalyzedDocument]) -> None:
+@given(st.lists(st.lists(words, min_size=1, max_size=6).map(" ".join).map(make), min_size=1, max_size=20))
+def test_the_score_of_one_line_is_the_sum_of_its_terms_without_rounding(documents: list[AnalyzedDocument]) -> None:
     candidates = match(documents, TERMS)
-    whole = dict(score(candidates))
-    parts: dict[int, Fraction] = dict.fromkeys(whole, Fraction(0))
-    if all(document.lines <= 1 for document in documents):
-        for found in candidates.matches:
-            for number, value in score(Candidates(candidates.statistics, [found])):
-                parts[number] += Fraction(value)
-        assert {number: Fraction(value) for number, value in whole.items()} == parts
-    assert all(Fraction(value) * 2**32 == int(Fraction(value) * 2**32) for value in whole.values())
+    sums: dict[int, Fraction] = {}
+    for found in candidates.matches:
+        for number, value in score(Candidates(candidates.statistics, [found])):
+            sums[number] = sums.get(number, Fraction(0)) + Fraction(value)
+    assert {number: Fraction(value) for number, value in score(candidates)} == sums
+
+
+@given(corpora)
+def test_scores_lie_on_a_grid_on_which_sums_are_exact(documents: list[AnalyzedDocument]) -> None:
+    for _, value in score(match(documents, TERMS)):
+        assert (Fraction(value) * 2**32).denominator == 1
 
 
 def test_an_answer_says_what_it_is_of() -> None:

@@ -1,0 +1,80 @@
+"""The index among processes: readers see whole batches only, a killed writer leaves the last whole one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from onrecord.ports.index import Filter
+from onrecord.storage.sqlite.index import SqliteIndex
+from tests.fault.index_writing import make_batch
+from tests.indexes import OWN, answer, list_found
+
+ROOT = Path(__file__).resolve().parents[2]
+BATCHES = 40
+
+
+def start_writer(path: str, kill_at: int = 0) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "tests.fault.index_writing", path, str(BATCHES), str(kill_at)]
+    return subprocess.Popen(command, cwd=ROOT)
+
+
+def check_whole(index: SqliteIndex) -> int:
+    """Check that a read sees the documents of its watermark, all and none else; return how many batches that is."""
+    with index.read() as reader:
+        batches, rest = divmod(reader.get_watermarks().get(OWN, 0), 2)
+        candidates = reader.match(("common", "word"), Filter())
+        count = reader.count()
+    assert rest == 0
+    documents = batches + 1 if batches else 0
+    assert [len(match.documents) for match in candidates.matches] == [documents] * 2
+    assert candidates.statistics.documents == documents
+    assert candidates.statistics.document_frequency == {"common": documents, "word": documents}
+    assert (count["versions"], count["records"]) == (2 * batches, documents)
+    return batches
+
+
+def test_readers_in_other_processes_see_whole_batches_while_one_writes(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite3")
+    with closing(SqliteIndex.create(path)) as index, closing(SqliteIndex(path)) as other:
+        writer = start_writer(path)
+        seen = [0]
+        while writer.poll() is None or seen[-1] < BATCHES:
+            seen.append(check_whole(index))
+            check_whole(other)
+        assert writer.returncode == 0
+        assert seen == sorted(seen)
+        assert seen[-1] == BATCHES
+
+
+def test_a_rebuild_by_another_process_is_seen_as_one_step(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite3")
+    with closing(SqliteIndex.create(path)) as index:
+        assert start_writer(path).wait() == 0
+        assert check_whole(index) == BATCHES
+        with closing(SqliteIndex(path)) as other:
+            other.rebuild(make_batch(number) for number in range(BATCHES + 5))
+        with index.read() as reader:
+            assert dict(reader.get_watermarks()) == {OWN: 2 * (BATCHES + 5)}
+        assert check_whole(index) == BATCHES + 5
+
+
+@pytest.mark.parametrize("kill_at", [3, 24, 130, 300, 700, 1_000, 1_300])
+def test_after_a_kill_the_last_whole_batch_stands_and_writing_goes_on(tmp_path: Path, kill_at: int) -> None:
+    path = str(tmp_path / "index.sqlite3")
+    assert start_writer(path, kill_at).wait() == -9
+    with closing(SqliteIndex.create(path)) as index:
+        assert check_whole(index) < BATCHES
+        index.optimise()
+        check_whole(index)
+    assert start_writer(path).wait() == 0
+    with closing(SqliteIndex(path)) as index:
+        assert check_whole(index) == BATCHES
+        assert list_found(index, "39") == [("h0t", BATCHES), ("r039", 1)]
+        every = answer(index, "common", limit=99)
+        index.rebuild(make_batch(number) for number in range(BATCHES))
+        assert answer(index, "common", limit=99) == every
