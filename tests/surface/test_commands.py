@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -224,3 +227,11 @@ def test_the_library_gives_typed_values_of_the_same_names(onrecord: CommandLine)
         assert vault.update(kept.id, old="16", new="17", expect=1).version == 2
         assert [version.version for version in vault.history(kept.id)] == [1, 2]
         assert vault.verify().data["verdict"] in ("L1", "L2")
+
+
+@pytest.mark.parametrize("words", [("remember", "-"), ("import", "-"), ("find", "x")])
+def test_a_process_without_standard_streams_does_not_fail_of_it(onrecord: CommandLine, words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "onrecord", "--vault", onrecord.vault, *words, "--json"]
+    done = subprocess.run(["sh", "-c", f"{shlex.join(command)} <&- >&- 2>&-"], check=False)
+    assert done.returncode in (0, 2)
+    assert onrecord("status").data["counts"]["records"] == 0

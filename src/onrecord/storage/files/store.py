@@ -115,14 +115,15 @@ class FileVaultStore:
             self._check_same_vault()
             outcome = self._writer.refresh()
             unit = FileWriteUnit(self._writer, self._pepper, self._clock, self._ids)
-            if self._writer.next_seq == 0:
+            is_new_log = self._writer.next_seq == 0
+            if is_new_log:
                 unit.start_log(self._keys.open(self._key_path()), self._describe_foreign_logs())
             self._problems += outcome.problems
             unit.settled = outcome.placed
             unit.commit_displaced(outcome)
             yield unit
             self._problems += unit.problems
-            if self._writer.commits_since_checkpoint >= self._options.checkpoint_entries:
+            if is_new_log or self._writer.commits_since_checkpoint >= self._options.checkpoint_entries:
                 self._try_checkpoint()
 
     def check_writable(self) -> None:

@@ -25,17 +25,8 @@ from onrecord.storage.sqlite.delta import DeltaMemory
 from onrecord.storage.sqlite.intake import take_batch
 from onrecord.storage.sqlite.matching import match
 from onrecord.storage.sqlite.merging import MERGE_DOCUMENTS, MERGE_POSTINGS, is_merge_due, merge
-from onrecord.storage.sqlite.schema import (
-    Seen,
-    create_file,
-    finish_file,
-    install_file,
-    look,
-    open_connection,
-    remove_file,
-    translated,
-    truncate_log,
-)
+from onrecord.storage.sqlite.place import create_aside, install, make_empty, open_connection, remove_file, truncate_log
+from onrecord.storage.sqlite.schema import Seen, look, make_indexes, translated
 
 _IDLE_READERS_MAX_COUNT = 8
 _OPTIMISE_SHARE = 4
@@ -193,7 +184,7 @@ class SqliteIndex:
         try:
             return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
         except DamagedError:
-            _build(path, ())
+            make_empty(path)
             return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
 
     @contextmanager
@@ -220,7 +211,30 @@ class SqliteIndex:
     def rebuild(self, batches: Iterable[IndexBatch]) -> None:
         """Replace the whole content by the batches' in one step visible to readers only when done."""
         with self._writing:
-            _build(self._path, batches, self._close_idle)
+            self._build(batches)
+
+    def _build(self, batches: Iterable[IndexBatch]) -> None:
+        built = f"{self._path}.new"
+        try:
+            with translated():
+                connection = create_aside(built)
+            with closing(connection):
+                with translated():
+                    connection.execute("BEGIN")
+                for batch in batches:
+                    with translated():
+                        take_batch(connection, batch)
+                with translated():
+                    merge(connection)
+                    connection.execute("COMMIT")
+                    make_indexes(connection)
+            self._close_idle()
+            with translated():
+                install(built, self._path)
+        except BaseException:
+            with translated():
+                remove_file(built)
+            raise
 
     def optimise(self) -> None:
         """Merge what is waiting, if it is worth it, and empty the write-ahead log as far as readers allow."""
@@ -314,37 +328,3 @@ def _merge_if_disk_allows(connection: sqlite3.Connection) -> None:
             merge(connection)
     except StorageFailedError:
         pass
-
-
-def _build(path: str, batches: Iterable[IndexBatch], prepare: Callable[[], None] = lambda: None) -> None:
-    """Build a whole index beside `path` and put it in its place; on failure what was there stays."""
-    built = f"{path}.new"
-    try:
-        with translated():
-            connection = create_file(built)
-        with closing(connection):
-            with translated():
-                connection.execute("BEGIN")
-            for batch in batches:
-                with translated():
-                    take_batch(connection, batch)
-            with translated():
-                merge(connection)
-                connection.execute("COMMIT")
-                finish_file(connection)
-        prepare()
-        with translated():
-            _sync(built)
-            install_file(built, path)
-    except BaseException:
-        with translated():
-            remove_file(built)
-        raise
-
-
-def _sync(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

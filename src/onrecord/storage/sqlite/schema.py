@@ -1,4 +1,4 @@
-"""The index file: its tables, how it is opened, checked and put in place, and what SQLite's errors mean.
+"""What the index file holds: its tables and format; and what SQLite's errors mean.
 
 The file belongs to one machine and one analyzer; any other is damaged as far as this program goes, and made anew.
 """
@@ -9,7 +9,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,9 +20,6 @@ from onrecord.domain.postings import PACKING_VERSION
 _TABLES_VERSION = 1
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
 
-_BUSY_WAIT_MS = 10_000
-_CACHE_KIB = 8_192
-_WAL_MAX_PAGES = 8_192
 _REBUILD_HINT = "Run `onrecord reindex`."
 
 _TABLES = """
@@ -121,28 +118,6 @@ def translated() -> Iterator[None]:
         raise StorageFailedError(f"the index cannot be used: {error.strerror or type(error).__name__}") from error
 
 
-def open_connection(path: str) -> sqlite3.Connection:
-    """Open an index that is there and check its format.
-
-    Raises:
-        DamagedError: it is not there, not readable as an index, or made by another program version.
-        StorageFailedError: the disk refused.
-    """
-    with translated():
-        if not os.path.exists(path):
-            raise build_damage("it is missing")
-        connection = _connect(path)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_MAX_PAGES}")
-            look(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The state that a read sees: which build of the file, the last document in blocks, the last document of all."""
@@ -166,77 +141,27 @@ def look(connection: sqlite3.Connection) -> Seen:
     return Seen(row[1], row[2], row[3])
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-    connection.execute(f"PRAGMA busy_timeout = {_BUSY_WAIT_MS}")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    return connection
-
-
-def create_file(path: str) -> sqlite3.Connection:
-    """Make a new file that nobody else knows, with the tables; `finish_file` ends it."""
-    remove_file(path)
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    connection = _connect(path)
-    connection.execute("PRAGMA journal_mode = OFF")
-    connection.execute("PRAGMA synchronous = OFF")
-    connection.executescript(_TABLES)
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty index, without the indexes that can be made later."""
+    for statement in _list_statements(_TABLES):
+        connection.execute(statement)
     connection.execute("INSERT INTO state VALUES (0, ?, ?, 0, 0)", (FORMAT, os.urandom(8).hex()))
-    return connection
 
 
-def finish_file(connection: sqlite3.Connection) -> None:
+def make_indexes(connection: sqlite3.Connection) -> None:
     """Make the indexes over the rows that are in."""
-    connection.executescript(_INDEXES)
+    for statement in _list_statements(_INDEXES):
+        connection.execute(statement)
 
 
-def remove_file(path: str) -> None:
-    """Remove a database and what SQLite keeps beside it, where they are there."""
-    for suffix in ("-wal", "-shm", "-journal", ""):
-        try:
-            os.unlink(path + suffix)
-        except FileNotFoundError:
-            pass
+def drop_everything(connection: sqlite3.Connection) -> None:
+    """Drop every table, whoever made it."""
+    for (name,) in connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    ).fetchall():
+        quoted = str(name).replace('"', '""')
+        connection.execute(f'DROP TABLE "{quoted}"')
 
 
-def install_file(built: str, path: str) -> None:
-    """Put a finished file in the place of the index, and remove it from where it was built.
-
-    An index that SQLite can open is overwritten page by page in one transaction of its own: readers of every process go
-    on with what they see, and find the new content at their next read. Only what cannot be opened is replaced by
-    renaming; whoever holds the old file open finds another inode at the next read.
-    """
-    if os.path.exists(path):
-        try:
-            _overwrite(built, path)
-        except sqlite3.Error as error:
-            if isinstance(translate_error(error), StorageFailedError):
-                raise
-        else:
-            remove_file(built)
-            return
-    remove_file(path)
-    os.replace(built, path)
-
-
-def _overwrite(built: str, path: str) -> None:
-    def stop_when_busy(status: int, remaining: int, total: int) -> None:
-        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise StorageFailedError("another process writes the index")
-
-    with closing(_connect(built)) as source, closing(_connect(path)) as target:
-        target.execute("PRAGMA journal_mode = WAL")
-        target.execute("PRAGMA synchronous = NORMAL")
-        source.backup(target, progress=stop_when_busy)
-        truncate_log(target)
-
-
-def truncate_log(connection: sqlite3.Connection) -> None:
-    """Move what the write-ahead log holds into the file and empty it, as far as readers allow without waiting."""
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {_BUSY_WAIT_MS}")
+def _list_statements(script: str) -> list[str]:
+    return [statement for statement in script.split(";\n") if statement.strip()]

@@ -30,6 +30,7 @@ def run(argv: list[str], services: Services, environment: Mapping[str, str] | No
         Exit status: 0 done, 1 the vault says no or a check warns, 2 the call or the vault cannot be used.
     """
     as_json = "--json" in argv
+    _open_closed_streams()
     _use_utf8()
     try:
         parsed = parse_command(argv)
@@ -74,6 +75,13 @@ def _call(
     if command is None:
         raise InvalidInputError("there is no such command", field="command")
     return command(Call(operation, given, settings, caller, services, as_json))
+
+
+def _open_closed_streams() -> None:
+    """Give a process that was started without standard streams empty ones, so that nothing below meets None."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
 
 
 def _use_utf8() -> None:

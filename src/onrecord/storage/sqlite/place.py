@@ -1,0 +1,192 @@
+"""The index file in its place: how it is opened, made and replaced while other processes may be using it.
+
+Nothing here trusts that the file stays what it was. It is never opened with plain file calls once SQLite may hold it
+in this process, since closing such a descriptor would drop SQLite's locks.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from onrecord.domain.errors import DamagedError, StorageFailedError
+from onrecord.storage.sqlite.schema import (
+    build_damage,
+    drop_everything,
+    look,
+    make_indexes,
+    make_tables,
+    translate_error,
+    translated,
+)
+
+_BUSY_WAIT_MS = 10_000
+_SWITCH_WAIT_S = 10.0
+_SWITCH_PAUSE_S = 0.01
+_CACHE_KIB = 8_192
+_WAL_MAX_PAGES = 8_192
+
+
+def open_connection(path: str) -> sqlite3.Connection:
+    """Open an index that is there and check its format.
+
+    Raises:
+        DamagedError: it is not there, not readable as an index, or made by another program version.
+        StorageFailedError: the disk refused.
+    """
+    with translated():
+        if not os.path.exists(path):
+            raise build_damage("it is missing")
+        connection = _connect(path)
+        try:
+            look(connection)
+            _switch_to_log(connection)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_MAX_PAGES}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    """Connect to a file that is there; none is made."""
+    name = f"{Path(path).absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_WAIT_MS}")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _switch_to_log(connection: sqlite3.Connection) -> None:
+    """Let the file have a write-ahead log; SQLite does not wait by itself for another process that does the same."""
+    end = time.monotonic() + _SWITCH_WAIT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(_SWITCH_PAUSE_S)
+
+
+def make_empty(path: str) -> None:
+    """Make an empty index at `path`, unless a usable one is there by now.
+
+    What SQLite can open is emptied in one transaction. Anything else is removed first; whoever holds it open finds
+    another inode at the next read.
+
+    Raises:
+        StorageFailedError: the disk refused.
+    """
+    with translated():
+        try:
+            _fill_in(path)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            if isinstance(error, sqlite3.Error) and isinstance(translate_error(error), StorageFailedError):
+                raise
+            remove_file(path)
+            _fill_in(path)
+
+
+def _fill_in(path: str) -> None:
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        pass
+    with closing(_connect(path)) as connection:
+        _switch_to_log(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        if not _is_usable(connection):
+            drop_everything(connection)
+            make_tables(connection)
+            make_indexes(connection)
+        connection.execute("COMMIT")
+
+
+def _is_usable(connection: sqlite3.Connection) -> bool:
+    try:
+        look(connection)
+    except (DamagedError, sqlite3.Error):
+        return False
+    return True
+
+
+def create_aside(path: str) -> sqlite3.Connection:
+    """Make a file that nobody else knows, with empty tables, to be filled fast and without regard to a crash."""
+    remove_file(path)
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    connection = _connect(path)
+    connection.execute("PRAGMA journal_mode = OFF")
+    connection.execute("PRAGMA synchronous = OFF")
+    make_tables(connection)
+    return connection
+
+
+def install(built: str, path: str) -> None:
+    """Put a finished file in the place of the index, and remove it from where it was built.
+
+    An index that SQLite can open is overwritten page by page in one transaction of its own: readers of every process go
+    on with what they see, and find the new content at their next read. Only what cannot be opened is replaced by
+    renaming; whoever holds the old file open finds another inode at the next read.
+    """
+    _sync(built)
+    if os.path.exists(path):
+        try:
+            _overwrite(built, path)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            if isinstance(error, sqlite3.Error) and isinstance(translate_error(error), StorageFailedError):
+                raise
+        else:
+            remove_file(built)
+            return
+    remove_file(path)
+    os.replace(built, path)
+
+
+def _overwrite(built: str, path: str) -> None:
+    def stop_when_busy(status: int, remaining: int, total: int) -> None:
+        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise StorageFailedError("another process writes the index")
+
+    with closing(_connect(built)) as source, closing(_connect(path)) as target:
+        _switch_to_log(target)
+        target.execute("PRAGMA synchronous = NORMAL")
+        source.backup(target, progress=stop_when_busy)
+        truncate_log(target)
+
+
+def remove_file(path: str) -> None:
+    """Remove a database and what SQLite keeps beside it, where they are there."""
+    for suffix in ("-wal", "-shm", "-journal", ""):
+        try:
+            os.unlink(path + suffix)
+        except FileNotFoundError:
+            pass
+
+
+def truncate_log(connection: sqlite3.Connection) -> None:
+    """Move what the write-ahead log holds into the file and empty it, as far as readers allow without waiting."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_WAIT_MS}")
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
