@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.synchronize
 import subprocess
 import sys
 from contextlib import closing
@@ -9,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.ports.index import Filter
+from onrecord.ports.index import Filter, IndexBatch
 from onrecord.storage.sqlite.index import SqliteIndex
 from tests.fault.index_writing import make_batch
-from tests.indexes import OWN, answer, list_found
+from tests.indexes import OWN, answer, list_found, make_version
 
 ROOT = Path(__file__).resolve().parents[2]
 BATCHES = 40
@@ -78,3 +80,28 @@ def test_after_a_kill_the_last_whole_batch_stands_and_writing_goes_on(tmp_path: 
         every = answer(index, "common", limit=99)
         index.rebuild(make_batch(number) for number in range(BATCHES))
         assert answer(index, "common", limit=99) == every
+
+
+def add_one(path: str, number: int, gate: multiprocessing.synchronize.Event) -> None:
+    gate.wait()
+    with closing(SqliteIndex.create(path)) as index:
+        index.apply(IndexBatch([make_version(f"r{number}", "common text", seq=number)]))
+
+
+@pytest.mark.parametrize("before", [None, b"", b"no database" * 999])
+def test_processes_that_make_an_index_at_once_lose_nothing_of_each_other(tmp_path: Path, before: bytes | None) -> None:
+    path = tmp_path / "index.sqlite3"
+    if before is not None:
+        path.write_bytes(before)
+    gate = multiprocessing.Event()
+    workers = [multiprocessing.Process(target=add_one, args=(str(path), number, gate)) for number in range(6)]
+    for worker in workers:
+        worker.start()
+    gate.set()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 6
+    with closing(SqliteIndex(str(path))) as index:
+        found = list_found(index, "common")
+    # Who removes a damaged file may take a neighbour's new one with it; its watermark goes too, so nothing is missed.
+    assert len(found) == 6 if before is None or not before else found

@@ -81,7 +81,7 @@ def _open_closed_streams() -> None:
     """Give a process that was started without standard streams empty ones, so that nothing below meets None."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  - lives with the process
 
 
 def _use_utf8() -> None:
