@@ -82,6 +82,11 @@ class Settings:
     values: Mapping[str, Setting]
     unknown: tuple[str, ...] = field(default=())
 
+    def replace_vault(self, folder: str) -> Settings:
+        """Return the settings with another vault, as if it had been given by flag."""
+        values = dict(self.values) | {"vault": Setting("vault", folder, Source.FLAG)}
+        return Settings(MappingProxyType(values), self.unknown)
+
     def text(self, name: str) -> str:
         """Return a text value."""
         return str(self.values[name].value)

@@ -48,7 +48,7 @@ def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
     """
     created = from_unix_us(SystemClock().read().wall_us)
     create_vault(folder, SystemIds(), created, settings.text("workspace"))
-    opened = open_vault(load_settings({"vault": folder}, os.environ), caller)
+    opened = open_vault(settings.replace_vault(folder), caller)
     opened.session.store.checkpoint()
     return opened
 

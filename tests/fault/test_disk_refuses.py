@@ -12,8 +12,10 @@ import pytest
 from onrecord.app.capture import capture
 from onrecord.app.find import find
 from onrecord.app.read import read
+from onrecord.app.reconcile import reconcile
 from onrecord.app.remember import remember
 from onrecord.app.replay import replay
+from onrecord.app.session import Reply
 from onrecord.app.update import update
 from onrecord.domain.errors import StorageFailedError
 from onrecord.storage.files.disk import Disk
@@ -165,3 +167,28 @@ def test_a_failed_checkpoint_keeps_the_journal_and_loses_nothing(opened, trouble
     trouble.refused = set()
     opened.store.checkpoint()
     check_whole(opened, [{"op": "remember", "id": kept["id"], "version": 1, "text": "journal goes on"}])
+
+
+def test_an_update_that_cannot_be_placed_is_served_and_not_taken_back(opened, trouble) -> None:
+    record = find(opened, {"query": "trouble"}).data["results"][0]["id"]
+    trouble.refused, trouble.where = {"write_new"}, "vault"
+    reply = update(opened, {"id": record, "text": "committed while refused", "expect": 1})
+    assert [item.reason for item in reply.degraded] == ["not_placed"]
+    remember(opened, {"text": "another in between"})
+    for _ in range(2):
+        data = read(opened, {"id": record}).data
+        assert (data["version"], data["text"]) == (2, "committed while refused")
+        assert find(opened, {"query": "refused", "mode": "full"}).data["results"][0]["text"] == data["text"]
+        reconcile(opened, Reply(), wait_s=None)
+    trouble.refused = set()
+    remember(opened, {"text": "space again"})
+    data = read(opened, {"id": record}).data
+    assert (data["version"], data["text"]) == (2, "committed while refused")
+    check_whole(opened, [{"op": "update", "id": record, "version": 2, "text": "committed while refused"}])
+
+
+def test_a_backup_line_that_cannot_be_replayed_is_kept_and_named(opened) -> None:
+    opened.store.backup.append(b'{"op":"nonsense"}')
+    data = replay(opened, {}).data
+    assert [item["line"] for item in data["failed"]] == [1]
+    assert "backup_waiting" in {problem.code for problem in opened.store.find_problems()}

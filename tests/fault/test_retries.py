@@ -12,6 +12,7 @@ from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
 from onrecord.app.update import update
+from onrecord.domain.errors import IdempotencyMismatchError
 from onrecord.ports.index import Index, IndexBatch
 from tests.vaults import check_verifies, make_vault, open_session
 
@@ -82,4 +83,19 @@ def test_capture_repeated_gives_the_one_turn(places: tuple[Path, Path]) -> None:
     assert data["duplicate"] is True
     assert str(read(session, {"id": str(data["id"])}).data["text"]).count("said once") == 1
     check_verifies(session)
+    session.close()
+
+
+@pytest.mark.parametrize("changed", [{"text": "third"}, {"expect": 2}, {"text": None, "tags": ["x"]}])
+def test_a_key_with_another_update_is_refused(places: tuple[Path, Path], changed: dict[str, object]) -> None:
+    session = open_session(*places)
+    record = str(remember(session, {"text": "first", "idempotency_key": "k0"}).data["id"])
+    arguments: dict[str, object] = {"id": record, "text": "second", "expect": 1, "idempotency_key": "k"}
+    update(session, arguments)
+    for other in (arguments | changed, arguments | {"idempotency_key": "k0"}):
+        with pytest.raises(IdempotencyMismatchError):
+            update(session, other)
+    with pytest.raises(IdempotencyMismatchError):
+        remember(session, {"text": "first", "title": "another", "idempotency_key": "k0"})
+    assert read(session, {"id": record}).data["text"] == "second"
     session.close()

@@ -15,7 +15,7 @@ from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
 from onrecord.app.verify import verify
-from onrecord.domain.errors import LedgerRolledBackError, NewerFormatError, VaultOfflineError
+from onrecord.domain.errors import DamagedError, LedgerRolledBackError, NewerFormatError, VaultOfflineError
 from tests.vaults import check_verifies, make_vault, open_session
 
 
@@ -166,4 +166,36 @@ def test_a_removed_row_of_the_versions_store_is_noticed(places: tuple[Path, Path
     path = next(places[0].glob(".onrecord/*/versions/00000000.jsonl"))
     path.write_bytes(path.read_bytes().split(b"\n", 1)[1])
     assert get_verdict(session) == "BROKEN"
+    session.close()
+
+
+def test_a_flipped_bit_in_the_journal_takes_nothing_with_it(places: tuple[Path, Path]) -> None:
+    session = open_session(*places)
+    for number in range(4):
+        remember(session, {"text": f"memory {number}"})
+    session.close()
+    journal = next(path for path in places[1].glob("vaults/*/journal.*"))
+    files = {path: path.read_bytes() for path in places[0].rglob("*.jsonl")}
+    for place in (journal.stat().st_size // 2, journal.stat().st_size - 3):
+        alter(journal, place)
+        session = open_session(*places)
+        with pytest.raises(DamagedError):
+            remember(session, {"text": "on top of damage"})
+        assert {path: path.read_bytes() for path in files} == files
+        session.close()
+        alter(journal, place)
+    session = open_session(*places)
+    assert len(find(session, {"query": "memory"}).data["results"]) == 4  # type: ignore[arg-type]
+    check_verifies(session)
+    session.close()
+
+
+@pytest.mark.parametrize("name", ["Sync conflict 01", "0123456789abcdef", "not-a-log-at-all"])
+def test_what_is_no_log_in_the_machines_folder_is_left_alone(places: tuple[Path, Path], name: str) -> None:
+    write(places, "first")
+    (places[0] / ".onrecord" / name).write_text("a file")
+    session = open_session(*places)
+    assert find(session, {"query": "first"}).data["status"] == "found"
+    remember(session, {"text": "second"})
+    check_verifies(session)
     session.close()

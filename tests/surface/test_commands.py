@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -235,3 +236,37 @@ def test_a_process_without_standard_streams_does_not_fail_of_it(onrecord: Comman
     done = subprocess.run(["sh", "-c", f"{shlex.join(command)} <&- >&- 2>&-"], check=False)
     assert done.returncode in (0, 2)
     assert onrecord("status").data["counts"]["records"] == 0
+
+
+def test_secrets_on_a_command_line_or_in_an_import_never_reach_the_disk(onrecord: CommandLine, tmp_path: Path) -> None:
+    secret = "sk-ant-" + "api03-" + "Qw92" * 12
+    turn = {"session": "a", "turn": "1", "text": f"x {secret}", "time": f"at {secret}", "speaker": secret}
+    command = [sys.executable, "-m", "onrecord", "--vault", onrecord.vault]
+    for words, given in (
+        (["remember", f"the key is {secret}"], None),
+        (["import", "-", "--format", "turns", "--source", secret], json.dumps(turn)),
+    ):
+        done = subprocess.run([*command, *words, "--json"], input=given, text=True, capture_output=True, check=False)
+        assert done.returncode == 0, done.stdout
+    for path in [*tmp_path.parent.rglob("*"), *Path(os.environ["ONRECORD_STATE"]).rglob("*")]:
+        assert secret not in path.name
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+
+
+def test_a_version_that_is_asked_for_is_shown_whatever_was_edited_since(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", "first words").data
+    path = Path(onrecord.vault) / onrecord("read", kept["id"]).data["path"]
+    path.write_text(path.read_text().replace("first", "second"))
+    assert onrecord("read", kept["id"], "--version", "1").data["text"] == "first words"
+    assert onrecord("read", kept["id"]).data["text"] == "second words"
+
+
+def test_one_bad_file_does_not_stop_an_import(onrecord: CommandLine, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    filler = "".join(f"key{number}: {'x' * 90}\n" for number in range(5_180))
+    (tree / "a.md").write_text(f"---\n{filler}---\nalmost too much front matter\n")
+    (tree / "b.md").write_text("good\n")
+    data = onrecord("import", str(tree)).data
+    assert data["imported"] + len(data["skipped"]) == 2
+    assert onrecord("find", "good").data["status"] == "found"

@@ -48,7 +48,8 @@ def read_version(session: Session, head: VersionHead, place: FilePlace | None) -
     Raises:
         DamagedError: neither file nor versions store has them.
     """
-    if place is not None and place.stamp is not None and place.is_unchanged:
+    is_in_place = place is not None and place.is_unchanged and not session.store.is_waiting(head.ref)
+    if is_in_place and place is not None and place.stamp is not None:
         try:
             return session.store.read_file(place.stamp.path)
         except (NotFoundError, StorageFailedError):

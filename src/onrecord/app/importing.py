@@ -67,7 +67,7 @@ def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[
         InvalidInputError: the call is refused.
         NotWritableError: nothing of the present batch was stored; earlier batches were.
     """
-    arguments = admit(IMPORT, given)
+    arguments = scrub(admit(IMPORT, given), is_on=session.policy.redact).arguments
     workspace = str(arguments.get("workspace") or session.policy.workspace)
     source = str(arguments.get("source") or "import")
     reply = Reply()
@@ -129,7 +129,8 @@ def _read_turn(line: bytes, source: str, rules: set[str], *, is_on: bool) -> Tur
         raise InvalidInputError("role is user, assistant, tool, system or document", field="role")
     told = given.get("time")
     time = parse_told_time(str(told)) if told is not None and not isinstance(told, bool) else None
-    clean: dict[str, str] = {"text": text, **names}
+    told_text = str(told)[:NAME_MAX_CHARS] if told is not None and time is None else ""
+    clean: dict[str, str] = {"text": text, "time_text": told_text, **names}
     if is_on:
         for name, value in clean.items():
             done = redact(value)
@@ -144,7 +145,7 @@ def _read_turn(line: bytes, source: str, rules: set[str], *, is_on: bool) -> Tur
         origin="import",
         speaker=clean.get("speaker", ""),
         time=time,
-        time_text=str(told)[:NAME_MAX_CHARS] if told is not None and time is None else "",
+        time_text=clean["time_text"],
     )
 
 
@@ -221,7 +222,10 @@ def _write_notes(
                 continue
             data, hit = _clean_file(file.data, is_on=session.policy.redact)
             rules.update(hit)
-            tally.duplicates += not building.add(file.path, data, tuple(sorted(hit)))
+            try:
+                tally.duplicates += not building.add(file.path, data, tuple(sorted(hit)))
+            except InvalidInputError as error:
+                tally.skip(error.reason, path=file.path)
         if building.changes:
             session.publish(unit.commit(building.changes, session.caller.actor), reply)
             tally.imported += len(building.changes)

@@ -40,7 +40,7 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     if place is not None and place.stamp is not None and not place.is_unchanged:
         reconcile_paths(session, [place.stamp.path], reply)
         with session.index.read() as reader:
-            head, place = _find(session, reader, prefix, None)
+            head, place = _find(session, reader, prefix, version if isinstance(version, int) else None)
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
     span = arguments.get("span")
     reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from onrecord.app.indexing import build_version, stamp_file
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
-from onrecord.domain.errors import LockTimeoutError, NotFoundError, NotWritableError, StorageFailedError
+from onrecord.domain.errors import DamagedError, LockTimeoutError, NotFoundError, NotWritableError, StorageFailedError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.limits import BATCH_MAX_BYTES
 from onrecord.domain.problem import Problem
@@ -79,7 +79,7 @@ def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wai
             return observe_under_lock(session, unit, paths, reply)
     except LockTimeoutError:
         reply.degrade("reconciling", "Another process writes; ask again in a moment.")
-    except NotWritableError as error:
+    except (NotWritableError, DamagedError) as error:
         reply.degrade("outside_edits_pending", error.hint)
     return 0
 
@@ -184,7 +184,7 @@ def _decide(
         kind = _name_kind(found.record, path)
         return Change("record.observe", _draft(found, record_id, 1, kind, workspace)), record_id
     row = session.store.read_row(head.ref)
-    if head.kind == "event":
+    if head.kind == "event" or session.store.is_waiting(head.ref):
         return None, head.id
     if row is not None and row.draft.data == found.data:
         return None, head.id

@@ -91,7 +91,7 @@ def _find_known(
     """Return the record that a repeated call or an exact duplicate names."""
     digest = hash_text(text)
     for head in reader.find_by_key(key) if key else ():
-        if head.version != 1 or head.turn is not None or head.text_sha256 != digest:
+        if not _is_same_request(head, workspace, digest, arguments):
             raise IdempotencyMismatchError("this key came with another request", field="idempotency_key")
         return head
     title = arguments.get("title")
@@ -102,6 +102,13 @@ def _find_known(
                 reply.warnings.append(f"this text is already kept; not applied: {', '.join(ignored)}")
             return head
     return None
+
+
+def _is_same_request(head: VersionHead, workspace: str, digest: bytes, arguments: Mapping[str, object]) -> bool:
+    """Tell whether the record that a key made is the one that these arguments would make."""
+    title, tags = arguments.get("title"), arguments.get("tags", ())
+    is_same = (head.version, head.turn, head.text_sha256, head.workspace) == (1, None, digest, workspace)
+    return is_same and (title is None or head.title == title) and head.tags == tags
 
 
 def _list_keys(

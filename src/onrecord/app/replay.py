@@ -14,8 +14,8 @@ from onrecord.domain.canonical import decode_strict
 from onrecord.domain.errors import InvalidInputError, NotWritableError, OnRecordError, StorageFailedError
 from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, REPLAY_PAGE_COUNT, TEXT_MAX_BYTES
 
-# A text of two MiB may double when JSON escapes it, and other arguments come on top.
-_LINE_MAX_BYTES = 4 * TEXT_MAX_BYTES + IMPORT_LINE_MAX_BYTES
+# JSON may write a character of one byte as six, and other arguments come on top of the text.
+_LINE_MAX_BYTES = 6 * TEXT_MAX_BYTES + 6 * IMPORT_LINE_MAX_BYTES
 
 
 def replay(session: Session, given: Mapping[str, object]) -> Reply:
@@ -46,6 +46,8 @@ def replay(session: Session, given: Mapping[str, object]) -> Reply:
             raise
         except OnRecordError as error:
             failed.append({"line": number, "reason": error.reason})
+            if not is_dry:
+                session.store.backup.keep_failed(line)
             continue
         replayed += 1
         duplicates += data.get("duplicate") is True

@@ -58,7 +58,7 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     arguments = scrubbed.arguments
     record_id, expect = RecordId(str(arguments["id"])), arguments["expect"]
     key = unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else ""
-    if key and _is_repeated(session, record_id, key, reply):
+    if key and _is_repeated(session, arguments, key, reply):
         return
     head, place = _locate_current(session, unit, record_id, reply)
     if head.kind == "event":
@@ -86,14 +86,36 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     reply.data = {"id": head.id, "version": list_rows(receipt)[0].draft.version}
 
 
-def _is_repeated(session: Session, record_id: RecordId, key: str, reply: Reply) -> bool:
+def _is_repeated(session: Session, arguments: Mapping[str, object], key: str, reply: Reply) -> bool:
+    """Tell whether this call was made before under its key; the reply then says what it made.
+
+    Raises:
+        IdempotencyMismatchError: the key came with another request.
+    """
     with session.index.read() as reader:
         for known in reader.find_by_key(key):
-            if known.id != record_id:
+            if not _has_made(session, known, arguments):
                 raise IdempotencyMismatchError("this key came with another request", field="idempotency_key")
             reply.data = {"id": known.id, "version": known.version}
             return True
     return False
+
+
+def _has_made(session: Session, known: VersionHead, arguments: Mapping[str, object]) -> bool:
+    """Tell whether these arguments, applied to the parent of a version, give that version."""
+    row = session.store.read_row(known.ref)
+    if row is None or known.id != arguments["id"] or not row.draft.parents:
+        return False
+    parent = session.store.read_row(row.draft.parents[0])
+    if parent is None or parent.draft.version != arguments["expect"]:
+        return False
+    before = read_record(parent.draft.data, known.path, session.yaml)
+    try:
+        changed = _change(session, before, parent.draft.data, arguments)
+    except (ConflictError, InvalidInputError):
+        return False
+    made, wanted = (read_record(data, known.path, session.yaml) for data in (row.draft.data, changed))
+    return (made.text, made.tags) == (wanted.text, wanted.tags)
 
 
 def _locate_current(

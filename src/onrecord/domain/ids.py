@@ -55,9 +55,9 @@ def _normalise(text: str) -> str:
     return text.strip().lower().translate(_READ_AS)
 
 
-def is_record_id(text: str) -> bool:
-    """Tell whether `text` is a whole record id as it is written (lower case)."""
-    return len(text) == RECORD_ID_CHARS and _ALLOWED.issuperset(text)
+def is_log_id(text: str) -> bool:
+    """Tell whether `text` has the form of a log id."""
+    return len(text) == LOG_ID_CHARS and _ALLOWED.issuperset(text)
 
 
 def parse_id_prefix(text: object, field: str = "id") -> str:

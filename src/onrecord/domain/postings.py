@@ -127,7 +127,7 @@ def quantise_tokens(tokens: int) -> int:
 def pack_postings(postings: Iterable[Posting], document_tokens: int, document_lines: int) -> PackedDocument:
     """Pack the postings of a document with this many tokens and lines."""
     length = _encode_length(document_tokens) << _LENGTH_SHIFT | (_ONLY_LINE if document_lines == 1 else 0)
-    found = PackedDocument([], [], [], [])
+    all_terms, all_lines, all_packed, repeats = [], [], [], []
     for place, (term, halves, lines, is_named) in enumerate(postings):
         packed = length | (halves if halves < WEIGHT_MAX_HALVES else WEIGHT_MAX_HALVES)
         line = 0
@@ -140,13 +140,11 @@ def pack_postings(postings: Iterable[Posting], document_tokens: int, document_li
             most = max(count for _, count in lines)
             packed |= min(most, LINE_COUNT_MAX) << _COUNT_SHIFT | _SEVERAL
             first = place << REPEAT_SHIFT
-            found.repeats.extend(
-                first | number << _REPEAT_LINE_SHIFT | min(count, LINE_COUNT_MAX) for number, count in lines
-            )
-        found.terms.append(term)
-        found.lines.append(line)
-        found.packed.append(packed)
-    return found
+            repeats.extend(first | number << _REPEAT_LINE_SHIFT | min(count, LINE_COUNT_MAX) for number, count in lines)
+        all_terms.append(term)
+        all_lines.append(line)
+        all_packed.append(packed)
+    return PackedDocument(all_terms, all_lines, all_packed, repeats)
 
 
 def read_weight_halves(packed: int) -> int:

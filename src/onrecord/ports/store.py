@@ -184,6 +184,12 @@ class BackupLog(Protocol):
     def get_progress(self) -> tuple[int, int]:
         """Return (lines replayed, lines in all)."""
 
+    def keep_failed(self, line: bytes) -> None:
+        """Keep a line that cannot be replayed where doctor names it."""
+
+    def count_failed(self) -> int:
+        """Return how many lines could not be replayed."""
+
     def set_progress(self, done: int) -> None:
         """Keep how many lines were replayed."""
 
@@ -242,6 +248,9 @@ class VaultStore(Protocol):
 
     def read_log_file(self, log: LogId, name: str) -> bytes | None:
         """Return `checkpoint` or `key.pub` of a log, None when absent."""
+
+    def is_waiting(self, ref: EntryRef) -> bool:
+        """Tell whether a committed version has not found its place on disk yet (full disk, no permission)."""
 
     def get_pinned(self) -> tuple[int, bytes]:
         """Return size and root of the highest head that this installation acknowledged."""

@@ -169,7 +169,7 @@ class Applier:
             offset = draft.turn.offset_bytes if draft.turn is not None else 0
             return self.placer.settle_region(draft.path, draft.data, offset, row.ref.seq)
         pre = change.pre_sha256 if change.how == "replace" else None
-        return self.placer.settle(draft.path, draft.data, pre, row.ref.seq)
+        return self.placer.settle(draft.path, draft.data, pre, row.ref.seq, draft.id.encode())
 
     def sync(self) -> None:
         """Make everything applied durable.
@@ -180,6 +180,11 @@ class Applier:
         self.placer.sync()
         self.versions.sync()
         self.ledger.sync()
+
+
+def is_named(applied: Applied, row: VersionRow) -> bool:
+    """Tell whether a problem names the row's file as not placed."""
+    return any(problem.code == "not_placed" and problem.path == row.draft.path for problem in applied.problems)
 
 
 def _name_not_placed(row: VersionRow, code: str) -> Problem:

@@ -1,6 +1,7 @@
 """The append-only backup: creates and captures taken while the vault could not be written (DESIGN: write path).
 
-`backup.jsonl` holds one JSON line a write; `backup.done` how many lines were replayed. Lines are never removed.
+`backup.jsonl` holds one JSON line a write; `backup.done` how many lines were replayed; `backup.failed.jsonl` those that
+could not be. Lines are never removed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from onrecord.storage.files.disk import Disk, storage_errors
 
 _NAME = "backup.jsonl"
 _DONE_NAME = "backup.done"
+_FAILED_NAME = "backup.failed.jsonl"
 
 
 class Backup:
@@ -25,21 +27,36 @@ class Backup:
         Raises:
             StorageFailedError: not stored.
         """
+        self._append(_NAME, line)
+
+    def keep_failed(self, line: bytes) -> None:
+        """Keep a line that cannot be replayed where doctor names it.
+
+        Raises:
+            StorageFailedError: not stored.
+        """
+        self._append(_FAILED_NAME, line)
+
+    def count_failed(self) -> int:
+        """Return how many lines could not be replayed."""
+        return len(self._read_all(_FAILED_NAME))
+
+    def _append(self, name: str, line: bytes) -> None:
         with storage_errors("write the backup"):
-            found = self._state.stat(_NAME)
-            end = self._find_whole_end(found.st_size) if found is not None else 0
-            self._state.write_at(_NAME, end, line + b"\n")
-            self._state.sync(_NAME)
+            found = self._state.stat(name)
+            end = self._find_whole_end(name, found.st_size) if found is not None else 0
+            self._state.write_at(name, end, line + b"\n")
+            self._state.sync(name)
             if found is None:
                 self._state.sync_folder("")
 
-    def _find_whole_end(self, size_bytes: int) -> int:
+    def _find_whole_end(self, name: str, size_bytes: int) -> int:
         """Return where the last whole line ends: a torn line behind it was never acknowledged."""
         tail_bytes = 4096
         end = size_bytes
         while end > 0:
             start = max(0, end - tail_bytes)
-            place = self._state.read(_NAME, start, end - start).rfind(b"\n")
+            place = self._state.read(name, start, end - start).rfind(b"\n")
             if place >= 0:
                 return start + place + 1
             end = start
@@ -47,13 +64,13 @@ class Backup:
 
     def read(self, first: int, limit: int) -> Sequence[bytes]:
         """Return whole lines `first` to `first + limit - 1`, without LF."""
-        return self._read_all()[first : first + limit]
+        return self._read_all(_NAME)[first : first + limit]
 
-    def _read_all(self) -> list[bytes]:
+    def _read_all(self, name: str) -> list[bytes]:
         with storage_errors("read the backup"):
-            if self._state.stat(_NAME) is None:
+            if self._state.stat(name) is None:
                 return []
-            return self._state.read(_NAME).split(b"\n")[:-1]
+            return self._state.read(name).split(b"\n")[:-1]
 
     def get_progress(self) -> tuple[int, int]:
         """Return (lines replayed, lines in all)."""
@@ -62,7 +79,7 @@ class Backup:
             if self._state.stat(_DONE_NAME) is not None:
                 text = self._state.read(_DONE_NAME).decode(errors="replace").strip()
                 done = int(text) if text.isdecimal() else 0
-        return done, len(self._read_all())
+        return done, len(self._read_all(_NAME))
 
     def set_progress(self, done: int) -> None:
         """Keep how many lines were replayed; a lost note only repeats lines, which changes nothing."""

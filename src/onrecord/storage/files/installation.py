@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tomllib
@@ -98,8 +99,9 @@ def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> Va
     if os.path.lexists(os.path.join(folder, MACHINE_FOLDER)) or os.path.lexists(os.path.join(folder, CONFIG_NAME)):
         raise VaultExistsError("this folder already is a vault", field="dir")
     vault = VaultId(encode_base32(ids.draw(15), VAULT_ID_CHARS))
-    quoted = workspace.replace("\\", "\\\\").replace('"', '\\"')
-    text = f'format = {FORMAT}\nvault = "{vault}"\ncreated = "{created}"\n\n[settings]\nworkspace = "{quoted}"\n'
+    # A JSON string is a TOML basic string, but for DEL, which TOML wants escaped.
+    quoted = json.dumps(workspace, ensure_ascii=False).replace("\x7f", "\\u007f")
+    text = f'format = {FORMAT}\nvault = "{vault}"\ncreated = "{created}"\n\n[settings]\nworkspace = {quoted}\n'
     with storage_errors("make the vault"):
         os.makedirs(folder, mode=0o700, exist_ok=True)
         disk = Disk(folder)

@@ -48,6 +48,23 @@ def decode_frames(generation: int, data: bytes, offset: int = 0) -> list[Frame]:
     return frames
 
 
+def has_later_frame(generation: int, data: bytes, offset: int, behind: int) -> bool:
+    """Tell whether a whole frame lies somewhere behind `behind`; a digest covers its place, so chance cannot make one.
+
+    Args:
+        generation: The journal's.
+        data: Bytes of the journal from `offset` on.
+        offset: Where they begin.
+        behind: Offset up to which frames are whole.
+    """
+    place = data.find(MAGIC, behind - offset + 1)
+    while place >= 0:
+        if decode_frames(generation, data[place:], offset + place):
+            return True
+        place = data.find(MAGIC, place + 1)
+    return False
+
+
 class Journal:
     """The live journal file of one generation.
 
@@ -69,10 +86,18 @@ class Journal:
         self._disk.sync_folder("")
 
     def read_new(self) -> Sequence[Frame]:
-        """Return whole frames beyond what was read or written before, and move `end` behind them."""
-        frames = decode_frames(self.generation, self._disk.read(self.name, self.end), self.end)
-        if frames:
-            self.end = frames[-1].end
+        """Return whole frames beyond what was read or written before, and move `end` behind them.
+
+        Raises:
+            DamagedError: a frame that is not whole is followed by one that is, so it was acknowledged.
+            OSError: the file cannot be read.
+        """
+        data = self._disk.read(self.name, self.end)
+        frames = decode_frames(self.generation, data, self.end)
+        whole = frames[-1].end if frames else self.end
+        if has_later_frame(self.generation, data, self.end, whole):
+            raise DamagedError("the journal is damaged in the middle", hint="Check the disk; keep the state folder.")
+        self.end = whole
         return frames
 
     def has_grown(self) -> bool:

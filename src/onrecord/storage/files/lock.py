@@ -104,7 +104,8 @@ class VaultLock:
             raise StorageFailedError(f"cannot open the lock file ({name})") from cause
 
     def _name_holder(self) -> None:
-        holder = {"pid": os.getpid(), "since": int(time.time()), "command": " ".join(sys.argv)[:200]}
+        # No command line: its words may be the text of a memory.
+        holder = {"pid": os.getpid(), "since": int(time.time())}
         text = json.dumps(holder).encode()[:_HOLDER_MAX_BYTES]
         try:
             os.pwrite(self._fds[0], text.ljust(_HOLDER_MAX_BYTES), 0)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from onrecord.domain.checkpoint import format_checkpoint, format_origin, sign_note
 from onrecord.domain.errors import DamagedError, StorageFailedError
-from onrecord.domain.ids import LogId, Seq
+from onrecord.domain.ids import EntryRef, LogId, Seq
 from onrecord.domain.problem import Problem
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import FileState, VersionRow
 from onrecord.ports.system import Clock, ClockReading
-from onrecord.storage.files.applier import Applied, Applier, advance_head
+from onrecord.storage.files.applier import Applied, Applier, advance_head, is_named
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
@@ -80,6 +80,17 @@ class LogWriter:
         """The highest head that the ledger on disk must reach: what still waits in the journal does not count."""
         return self._checkpointed if self.is_behind else self.head
 
+    def is_waiting(self, ref: EntryRef) -> bool:
+        """Tell whether a committed version has not found its place on disk yet."""
+        return ref.seq in self.pending or any(
+            change.row is not None and change.row.ref == ref for change in self._unplaced
+        )
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether some committed version has not found its place on disk yet; the journal must stay until it has."""
+        return self.is_behind or bool(self._unplaced)
+
     @property
     def is_exchange_atomic(self) -> bool:
         """Whether every placement so far was an atomic exchange."""
@@ -106,7 +117,8 @@ class LogWriter:
         if self.is_behind:
             raise StorageFailedError("the vault cannot be written; committed versions wait in the journal")
         if self._unplaced:
-            self._place(self._unplaced, outcome, is_replay=True)
+            self._place(list(self._unplaced), outcome, is_replay=True)
+            self._note_applied(outcome)
         return outcome
 
     def _load_head(self) -> None:
@@ -142,6 +154,8 @@ class LogWriter:
     def _take_in(self, commits: Sequence[_Commit], outcome: Outcome) -> None:
         """Advance over commits read from the journal; apply those that this boot does not know to be applied."""
         applied_end = self._read_applied_end()
+        if applied_end > self._journal.end:
+            raise DamagedError("the journal has lost frames that were acknowledged")
         for commit in commits:
             if commit.end <= applied_end and not self.is_behind:
                 self._applier.skip_lines(self.next_seq, commit.changes)
@@ -180,10 +194,10 @@ class LogWriter:
     def _place(self, changes: Sequence[FrameChange], outcome: Outcome, *, is_replay: bool) -> None:
         """Place files; what fails is tried again at the next write."""
         applied = self._applier.place_files(changes, is_replay=is_replay)
-        failed = {problem.path for problem in applied.problems}
-        self._unplaced = [
-            change for change in changes if change.row is not None and change.how and change.row.draft.path in failed
-        ]
+        failed = {row.ref for row, state in applied.placed if state is None and is_named(applied, row)}
+        tried = {change.row.ref for change in changes if change.row is not None}
+        kept = [change for change in self._unplaced if change.row is not None and change.row.ref not in tried]
+        self._unplaced = [*kept, *(change for change in changes if change.row is not None and change.row.ref in failed)]
         outcome.add(applied)
 
     def commit(self, changes: Sequence[FrameChange], clock: ClockReading) -> Outcome:
@@ -204,9 +218,9 @@ class LogWriter:
 
     def _read_applied_end(self) -> int:
         """Return up to which journal offset everything is applied, as noted in this boot; 0 when not known."""
-        if self._state.stat(_APPLIED_NAME) is None:
-            return 0
         with storage_errors("read the state folder"):
+            if self._state.stat(_APPLIED_NAME) is None:
+                return 0
             parts = self._state.read(_APPLIED_NAME).decode(errors="replace").split()
         if len(parts) != 3 or parts[0] != str(self._journal.generation) or parts[2] != self._clock.read().boot:
             return 0
@@ -228,7 +242,7 @@ class LogWriter:
         Raises:
             StorageFailedError: not synced or not written; the journal stays and nothing is lost.
         """
-        if self.is_behind:
+        if self.has_waiting:
             raise StorageFailedError("the vault cannot be written; committed versions wait in the journal")
         size = self.head.size
         if self.commits_since_checkpoint == 0 and self.head.signed == size:

@@ -131,7 +131,7 @@ class Placer:
             return self._note(path)
         return self.append(path, data, -1)
 
-    def settle(self, path: str, data: bytes, pre_sha256: bytes | None, seq: int) -> Placed | None:
+    def settle(self, path: str, data: bytes, pre_sha256: bytes | None, seq: int, mark: bytes) -> Placed | None:
         """After a crash: bring a committed file to its place unless the user has edited there since.
 
         Args:
@@ -139,6 +139,8 @@ class Placer:
             data: The committed bytes.
             pre_sha256: Hash of the bytes to be replaced; None for a new file.
             seq: The change's sequence number.
+            mark: Bytes that the record's own file holds (its id); a new file's name is taken by another where they
+                are missing, and the next free one is used.
 
         Returns:
             None when the file holds an outside edit and was left alone.
@@ -152,7 +154,7 @@ class Placer:
         if there == data:
             self._note(path)
             return Placed(path, displaced)
-        if there is None:
+        if there is None or (pre_sha256 is None and mark not in there and not is_torn_remnant(there, data)):
             placed = self.create(path, data, seq)
         elif is_torn_remnant(there, data) or (pre_sha256 and hashlib.sha256(there).digest() == pre_sha256):
             placed = self.replace(path, data, hashlib.sha256(there).digest(), seq)

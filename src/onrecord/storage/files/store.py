@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from onrecord.domain.errors import (
     StorageFailedError,
     VaultOfflineError,
 )
-from onrecord.domain.ids import LOG_ID_CHARS, EntryRef, LogId, Seq, VaultId
+from onrecord.domain.ids import EntryRef, LogId, Seq, VaultId, is_log_id
 from onrecord.domain.merkle import Frontier, hash_leaf
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.store import FileState, LogHead, VersionRow
@@ -123,7 +124,8 @@ class FileVaultStore:
             unit.commit_displaced(outcome)
             yield unit
             self._problems += unit.problems
-            if is_new_log or self._writer.commits_since_checkpoint >= self._options.checkpoint_entries:
+            is_due = self._writer.commits_since_checkpoint >= self._options.checkpoint_entries
+            if (is_new_log or is_due) and not self._writer.has_waiting:
                 self._try_checkpoint()
 
     def check_writable(self) -> None:
@@ -178,10 +180,17 @@ class FileVaultStore:
             names = self._vault.list_folder(MACHINE_FOLDER)
         found: list[tuple[LogId, int]] = []
         for name in names:
-            if len(name) == LOG_ID_CHARS and name != self.log:
+            if is_log_id(name) and name != self.log and self._is_folder(f"{MACHINE_FOLDER}/{name}"):
                 count = sum(1 for _ in SegmentReader(self._vault, f"{MACHINE_FOLDER}/{name}/ledger").read_lines())
                 found.append((LogId(name), count))
         return found
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            with self._vault.folder(path):
+                return True
+        except OSError:
+            return False
 
     def _describe_foreign_logs(self) -> list[dict[str, object]]:
         """Return the heads of all other logs, as `seen` has them."""
@@ -199,9 +208,10 @@ class FileVaultStore:
         """Yield the rows of a log with seq >= first, in order, pending ones of the own log included."""
         last = first - 1
         reader = SegmentReader(self._vault, f"{MACHINE_FOLDER}/{log}/versions")
-        start = (0, 0) if first == 0 else reader.find_line(first)
+        with storage_errors("read the versions store"):
+            start = (0, 0) if first == 0 else reader.find_line(first)
         if start is not None:
-            for line in reader.read_lines(*start):
+            for line in _read_safely(reader, start):
                 try:
                     row = decode_row(line, log)
                 except DamagedError as error:
@@ -230,7 +240,7 @@ class FileVaultStore:
     def read_entries(self, log: LogId, first: int = 0) -> Iterator[tuple[Seq, bytes]]:
         """Yield the ledger lines of a log without their LF, in order; the number is the line's place."""
         reader = SegmentReader(self._vault, f"{MACHINE_FOLDER}/{log}/ledger")
-        for number, line in enumerate(reader.read_lines()):
+        for number, line in enumerate(_read_safely(reader, (0, 0))):
             if number >= first:
                 yield Seq(number), line
 
@@ -239,6 +249,10 @@ class FileVaultStore:
         path = f"{MACHINE_FOLDER}/{log}/{name}"
         with storage_errors("read the log"):
             return self._vault.read(path) if self._vault.stat(path) is not None else None
+
+    def is_waiting(self, ref: EntryRef) -> bool:
+        """Tell whether a committed version of the own log has not found its place on disk yet."""
+        return ref.log == self.log and self._writer.is_waiting(ref)
 
     def get_pinned(self) -> tuple[int, bytes]:
         """Return size and root of the pinned acknowledged head."""
@@ -270,6 +284,10 @@ class FileVaultStore:
             mend = "Run `onrecord repair replay`."
             message = f"{lines - done} writes wait in the backup"
             problems.append(Problem("", 0, "backup_waiting", Severity.WARNING, message, mend))
+        if self.backup.count_failed():
+            message = f"{self.backup.count_failed()} writes of the backup could not be replayed"
+            mend = "They lie in backup.failed.jsonl of the state folder; remember what is still wanted."
+            problems.append(Problem("", 0, "backup_waiting", Severity.WARNING, message, mend))
         if not self._writer.is_exchange_atomic:
             message = "cas=weak: this file system has no atomic exchange; a hard link keeps old bytes instead"
             problems.append(Problem("", 0, "cas_weak", Severity.INFO, message))
@@ -279,3 +297,17 @@ class FileVaultStore:
         """Release what is held."""
         self._vault.close()
         self._state.close()
+
+
+def _read_safely(reader: SegmentReader, start: tuple[int, int]) -> Iterator[bytes]:
+    """Yield lines of a store.
+
+    Raises:
+        StorageFailedError: a segment cannot be read.
+        DamagedError: a packed segment cannot be unpacked.
+    """
+    with storage_errors("read the log"):
+        try:
+            yield from reader.read_lines(*start)
+        except (zlib.error, EOFError) as error:
+            raise DamagedError("a packed segment of the log cannot be unpacked") from error

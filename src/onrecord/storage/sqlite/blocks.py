@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
@@ -24,6 +24,7 @@ PAST: Final = 1
 BLOCK_MAX_COUNT: Final = 1_024
 
 _COLUMNS = "documents, lines, packed, repeats"
+_INSERT = "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _OF_TERM = "era = ? AND partition = ? AND term = ?"
 
 Key = tuple[int, int, str]
@@ -152,6 +153,12 @@ def read_documents(
             yield decode_block(documents, b"", documents, b"").documents
 
 
+def insert_lists(connection: sqlite3.Connection, lists: Iterable[tuple[Key, PostingList]]) -> None:
+    """Insert lists that are not there yet; fastest in the order of their keys."""
+    rows = ((*key, piece.documents[0], *piece.encode()) for key, added in lists for piece in added.cut())
+    connection.executemany(_INSERT, rows)
+
+
 def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, removed: Collection[int]) -> None:
     """Add documents (ascending) to a list and remove others from it, rewriting the blocks that they fall into."""
     last = connection.execute(
@@ -195,7 +202,5 @@ def _insert(connection: sqlite3.Connection, key: Key, added: PostingList, first:
     """Insert a list as blocks, the first under the name `first` if given; a block of that name is replaced."""
     for piece in added.cut():
         name = piece.documents[0] if first is None else first
-        connection.execute(
-            "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*key, name, *piece.encode())
-        )
+        connection.execute(_INSERT, (*key, name, *piece.encode()))
         first = None

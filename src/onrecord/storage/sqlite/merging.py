@@ -8,10 +8,10 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from onrecord.storage.sqlite.blocks import LIVE, PAST, PostingList, write_list
+from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, insert_lists, write_list
 from onrecord.storage.sqlite.catalogue import Facets, read_facets
 from onrecord.storage.sqlite.forward import ForwardRow, read_forward
 from onrecord.storage.sqlite.matching import list_facets
@@ -57,15 +57,24 @@ class _Changes:
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write everything, in the order of the lists."""
-        for place in sorted(self._added.keys() | self._removed.keys()):
-            added, repeats, removed = self._added[place], self._repeats[place], self._removed[place]
-            for term in sorted(added.keys() | removed.keys()):
-                built = PostingList()
-                if term in added:
-                    documents, lines, packed = zip(*added[term], strict=True)
-                    built = PostingList(array("I", documents), array("H", lines), array("I", packed))
-                    built.repeats.extend(repeats.get(term, ()))
-                write_list(connection, (*place, term), built, removed.get(term, ()))
+        (is_filled,) = connection.execute("SELECT EXISTS (SELECT 1 FROM postings)").fetchone()
+        if not is_filled:
+            insert_lists(connection, self._list_added())
+            return
+        added = dict(self._list_added())
+        removed = {(*place, term): gone for place, lists in self._removed.items() for term, gone in lists.items()}
+        for key in sorted(added.keys() | removed.keys()):
+            write_list(connection, key, added.get(key, PostingList()), removed.get(key, ()))
+
+    def _list_added(self) -> Iterator[tuple[Key, PostingList]]:
+        for place in sorted(self._added):
+            repeats = self._repeats[place]
+            for term, rows in sorted(self._added[place].items()):
+                documents, lines, packed = zip(*rows, strict=True)
+                built = PostingList(array("I", documents), array("H", lines), array("I", packed))
+                if term in repeats:
+                    built.repeats.extend(repeats[term])
+                yield (*place, term), built
 
 
 def _get(facets: Mapping[int, Facets], row: ForwardRow) -> Facets:
