@@ -92,7 +92,8 @@ def open_session(
     )
     if index is None:
         path = os.path.join(store.state_folder, "index.sqlite3")
-        index = SqliteIndex(path) if os.path.exists(path) else SqliteIndex.create(path)
+        with store.hold():
+            index = SqliteIndex.create(path)
     session = Session(
         store, index, clock or SystemClock(), SystemIds(), RuamelReader(), Policy(), Caller(channel, "test")
     )

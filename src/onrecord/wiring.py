@@ -79,7 +79,8 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     try:
         index, is_fresh = SqliteIndex(index_path), False
     except DamagedError:
-        index, is_fresh = SqliteIndex.create(index_path), True
+        with store.hold():
+            index, is_fresh = SqliteIndex.create(index_path), True
     session = Session(store, index, clock, ids, RuamelReader(), policy, caller)
     if is_fresh and is_index_needed:
         rebuild(session, lambda _: None)

@@ -127,7 +127,8 @@ def quantise_tokens(tokens: int) -> int:
 def pack_postings(postings: Iterable[Posting], document_tokens: int, document_lines: int) -> PackedDocument:
     """Pack the postings of a document with this many tokens and lines."""
     length = _encode_length(document_tokens) << _LENGTH_SHIFT | (_ONLY_LINE if document_lines == 1 else 0)
-    all_terms, all_lines, all_packed, repeats = [], [], [], []
+    all_terms, all_lines, all_packed = [], [], []
+    repeats: list[int] = []
     for place, (term, halves, lines, is_named) in enumerate(postings):
         packed = length | (halves if halves < WEIGHT_MAX_HALVES else WEIGHT_MAX_HALVES)
         line = 0

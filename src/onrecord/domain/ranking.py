@@ -176,6 +176,8 @@ def _get_place(ranked: Ranked) -> tuple[float, str, int, int, str, int]:
 
 
 def _order(lines: Mapping[int, float]) -> tuple[int, ...]:
+    if len(lines) < 2:
+        return tuple(lines)
     return tuple(heapq.nsmallest(LINES_MAX_COUNT, lines, key=lambda line: (-lines[line], line)))
 
 

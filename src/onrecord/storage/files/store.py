@@ -128,6 +128,16 @@ class FileVaultStore:
             if (is_new_log or is_due) and not self._writer.has_waiting:
                 self._try_checkpoint()
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold the lock without catching up: for making derived files that several processes may find missing.
+
+        Raises:
+            LockTimeoutError, StorageFailedError: it cannot be had.
+        """
+        with self._lock.hold():
+            yield
+
     def check_writable(self) -> None:
         """Raise what forbids every write to this vault.
 

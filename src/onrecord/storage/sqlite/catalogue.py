@@ -9,25 +9,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from onrecord.domain.filenames import fold_path
-from onrecord.domain.heads import Partition, TurnName, VersionHead, order_of
-from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
+from onrecord.domain.heads import TurnName, VersionHead, order_of
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
 from onrecord.ports.index import Document, FileStamp, Filter
 from onrecord.storage.sqlite.schema import build_damage
 
-Facets = tuple[str, str, str, str, tuple[str, ...]]
+Facets = tuple[str, tuple[str, ...]]
 
 _NEVER = Instant("")
+_NO_TURN = (None,) * 8
 _AFTER_IDS = "{"  # follows every character of base32
 _LIST_MAX_COUNT = 64
 
+# In the order of the fields of VersionHead and TurnName.
 _COLUMNS = (
     "log, seq, id, version, kind, status, origin, workspace, partitions.name, path, title, recorded_at, text_sha256, "
-    "type, tags, event_time, is_displaced, is_observed, key, offset_bytes, size_bytes, redacted, "
-    "n, source, session, turn, block, role, speaker, time"
+    "type, tags, event_time, is_displaced, is_observed, key, source, session, turn, n, block, role, speaker, time, "
+    "offset_bytes, size_bytes, redacted, document"
 )
 _SELECT = f"SELECT {_COLUMNS} FROM heads JOIN partitions ON partitions.number = heads.partition "
-_SELECT_NUMBERED = f"SELECT document, {_COLUMNS} FROM heads JOIN partitions ON partitions.number = heads.partition "
 _INSERT = f"INSERT OR IGNORE INTO heads VALUES ({', '.join('?' * 35)})"
 _FILE_COLUMNS = "path, record, size_bytes, mtime_ns, ctime_ns, device, inode, sha256, checked_ns"
 _IS_VERSION = "n IS NULL AND is_displaced = 0"
@@ -53,29 +54,30 @@ class Taken:
     died: Sequence[Died]
 
 
-def take_in(connection: sqlite3.Connection, document: Document, number: int, partition: int) -> Taken | None:
-    """Insert a head under a new document number and end what it supersedes; return None where its entry is known."""
+def take_in(
+    connection: sqlite3.Connection, document: Document, number: int, partition: int, *, is_new_record: bool
+) -> Taken | None:
+    """Insert a head under a new document number and end what it supersedes; return None where its entry is known.
+
+    `is_new_record` spares the search for other versions of the record; it may be False for want of knowledge.
+    """
     head = document.head
+    turn = head.turn
     earlier: list[Any] = []
     ended_at = OPEN_END
-    if head.turn is None:
-        earlier, ended_at = ([], _NEVER) if head.is_displaced else _find_neighbours(connection, head)
-    turn = head.turn
-    inserted = _insert(
-        connection,
-        (
-            *(number, head.ref.log, head.ref.seq, head.id, head.version, head.kind, head.status, head.origin),
-            *(head.workspace, partition, head.path, head.title, head.recorded_at, head.text_sha256, head.type),
-            *(_write_list(head.tags), head.event_time, head.is_displaced, head.is_observed, head.key),
-            *(head.offset_bytes, head.size_bytes, _write_list(head.redacted)),
-            *(
-                (None,) * 8
-                if turn is None
-                else (turn.n, turn.source, turn.session, turn.turn, turn.block, turn.role, turn.speaker, turn.time)
-            ),
-            *(_write_list(fold_tags(head.tags)), document.tokens, document.lines, ended_at),
-        ),
-    )
+    named: tuple[object, ...] = _NO_TURN
+    if turn is not None:
+        named = (turn.n, turn.source, turn.session, turn.turn, turn.block, turn.role, turn.speaker, turn.time)
+    elif head.is_displaced:
+        ended_at = _NEVER
+    elif not is_new_record:
+        earlier, ended_at = _find_neighbours(connection, head)
+    ref, tags = head.ref, head.tags
+    first = (number, ref.log, ref.seq, head.id, head.version, head.kind, head.status, head.origin, head.workspace)
+    second = (partition, head.path, head.title, head.recorded_at, head.text_sha256, head.type, _write_list(tags))
+    third = (head.event_time, head.is_displaced, head.is_observed, head.key, head.offset_bytes, head.size_bytes)
+    fourth = (_write_list(fold_tags(tags)) if tags else None, document.tokens, document.lines, ended_at)
+    inserted = _insert(connection, first + second + third + (_write_list(head.redacted),) + named + fourth)
     if not inserted.rowcount:
         return None
     died = []
@@ -140,39 +142,32 @@ def read_head(row: Sequence[Any]) -> VersionHead:
         DamagedError: the row is not one.
     """
     try:
-        log, seq, record, version, kind, status, origin, workspace, partition, path, title, recorded_at = row[:12]
-        text_sha256, type_, tags, event_time, is_displaced, is_observed, key, offset, size, redacted = row[12:22]
         return VersionHead(
-            ref=EntryRef(LogId(log), Seq(seq)),
-            id=RecordId(record),
-            version=version,
-            kind=kind,
-            status=status,
-            origin=origin,
-            workspace=workspace,
-            partition=Partition(partition),
-            path=path,
-            title=title,
-            recorded_at=recorded_at,
-            text_sha256=text_sha256,
-            type=type_,
-            tags=_read_list(tags),
-            event_time=event_time,
-            is_displaced=bool(is_displaced),
-            is_observed=bool(is_observed),
-            key=key,
-            turn=_read_turn(row[22:]),
-            offset_bytes=offset,
-            size_bytes=size,
-            redacted=_read_list(redacted),
+            ref=EntryRef(row[0], row[1]),
+            id=row[2],
+            version=row[3],
+            kind=row[4],
+            status=row[5],
+            origin=row[6],
+            workspace=row[7],
+            partition=row[8],
+            path=row[9],
+            title=row[10],
+            recorded_at=row[11],
+            text_sha256=row[12],
+            type=row[13],
+            tags=_read_list(row[14]),
+            event_time=row[15],
+            is_displaced=bool(row[16]),
+            is_observed=bool(row[17]),
+            key=row[18],
+            turn=None if row[22] is None else TurnName(*row[19:27]),
+            offset_bytes=row[27],
+            size_bytes=row[28],
+            redacted=_read_list(row[29]),
         )
     except (ValueError, TypeError) as error:
         raise build_damage("a head cannot be read") from error
-
-
-def _read_turn(row: Sequence[Any]) -> TurnName | None:
-    n, source, session, turn, block, role, speaker, time = row
-    return None if n is None else TurnName(source, session, turn, n, block, role, speaker, time)
 
 
 def find_ids(connection: sqlite3.Connection, prefix: str, limit: int) -> list[RecordId]:
@@ -250,7 +245,7 @@ def get_heads(connection: sqlite3.Connection, documents: Collection[int]) -> dic
         DamagedError: a document has no head.
     """
     where, values = choose_documents(documents)
-    heads = {row[0]: read_head(row[1:]) for row in connection.execute(f"{_SELECT_NUMBERED} WHERE {where}", values)}
+    heads = {row[-1]: read_head(row) for row in connection.execute(f"{_SELECT} WHERE {where}", values)}
     if len(heads) < len(documents):
         raise build_damage("a document has no head")
     return heads
@@ -294,14 +289,9 @@ def filter_documents(
 
 
 def read_facets(connection: sqlite3.Connection, where: str, *values: object) -> dict[int, Facets]:
-    """Return what filters ask of the heads of a condition on `document`, by document number."""
-    rows = connection.execute(
-        f"SELECT document, workspace, kind, origin, type, folded_tags FROM heads WHERE {where}", values
-    )
-    return {
-        document: (workspace, kind, origin, type_, _read_list(tags))
-        for document, workspace, kind, origin, type_, tags in rows
-    }
+    """Return workspace and folded tags of the heads of a condition on `document`, by document number."""
+    rows = connection.execute(f"SELECT document, workspace, folded_tags FROM heads WHERE {where}", values)
+    return {document: (workspace, _read_list(tags)) for document, workspace, tags in rows}
 
 
 def count(connection: sqlite3.Connection) -> dict[str, int]:

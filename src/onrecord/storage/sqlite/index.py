@@ -221,9 +221,10 @@ class SqliteIndex:
             with closing(connection):
                 with translated():
                     connection.execute("BEGIN")
+                records: set[int] = set()
                 for batch in batches:
                     with translated():
-                        take_batch(connection, batch)
+                        take_batch(connection, batch, records)
                 with translated():
                     merge(connection)
                     connection.execute("COMMIT")

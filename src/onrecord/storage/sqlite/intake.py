@@ -11,9 +11,12 @@ from onrecord.storage.sqlite.catalogue import take_in, write_file
 from onrecord.storage.sqlite.forward import write_forward
 
 
-def take_batch(connection: sqlite3.Connection, batch: IndexBatch) -> None:
-    """Take in a batch; a document whose `ref` is known is ignored."""
-    _take_documents(connection, batch)
+def take_batch(connection: sqlite3.Connection, batch: IndexBatch, records: set[int] | None = None) -> None:
+    """Take in a batch; a document whose `ref` is known is ignored.
+
+    `records`, if given, holds hashes of all record ids that are in, and gets those of the batch.
+    """
+    _take_documents(connection, batch, records)
     connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in batch.removed_files))
     for stamp in batch.files:
         write_file(connection, stamp)
@@ -21,7 +24,7 @@ def take_batch(connection: sqlite3.Connection, batch: IndexBatch) -> None:
     connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?)", batch.notes.items())
 
 
-def _take_documents(connection: sqlite3.Connection, batch: IndexBatch) -> None:
+def _take_documents(connection: sqlite3.Connection, batch: IndexBatch, records: set[int] | None) -> None:
     if not batch.documents:
         return
     (last,) = connection.execute("SELECT coalesce(max(document), 0) FROM heads").fetchone()
@@ -33,10 +36,14 @@ def _take_documents(connection: sqlite3.Connection, batch: IndexBatch) -> None:
         number = partitions.get(name)
         if number is None:
             number = partitions[name] = _number_partition(connection, name)
-        taken = take_in(connection, document, last + 1, number)
+        record = hash(document.head.id)
+        is_new_record = records is not None and record not in records
+        taken = take_in(connection, document, last + 1, number, is_new_record=is_new_record)
         if taken is None:
             continue
         last += 1
+        if records is not None:
+            records.add(record)
         write_forward(connection, last, number, document, is_live=taken.is_live)
         postings += len(document.postings)
         if taken.is_live:

@@ -7,7 +7,7 @@ document frequency is the length of its live list, so that both are exact at eve
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
@@ -18,18 +18,17 @@ from onrecord.storage.sqlite.catalogue import choose_documents, filter_documents
 from onrecord.storage.sqlite.delta import Delta, cut_list
 from onrecord.storage.sqlite.schema import Seen
 
-# Lists under names that no term can have tell which live documents have a workspace, kind, origin, type or tag.
-_WORKSPACE, _KIND, _ORIGIN, _TYPE, _TAG = "\x01w", "\x01k", "\x01o", "\x01t", "\x01g"
+# Lists under names that no term can have tell which live documents have a workspace or tag.
+_WORKSPACE, _TAG = "\x01w", "\x01t"
 
 _Lists = dict[str, PostingList]
 
 PARTITION_COLUMNS: Final = "number, documents, tokens, lines"
 
 
-def list_facets(workspace: str, kind: str, origin: str, type_: str, folded_tags: Iterable[str]) -> list[str]:
+def list_facets(workspace: str, folded_tags: Iterable[str]) -> list[str]:
     """Return the names of the lists that a live document is in because of its head."""
-    tags = [_TAG + tag for tag in dict.fromkeys(folded_tags)]
-    return [_WORKSPACE + workspace, _KIND + kind, _ORIGIN + origin, _TYPE + type_, *tags]
+    return [_WORKSPACE + workspace, *(_TAG + tag for tag in dict.fromkeys(folded_tags))]
 
 
 def match(
@@ -123,21 +122,19 @@ def _select_live(
     connection: sqlite3.Connection, merged: int, partitions: Sequence[int], live: _Lists, allowed: Filter
 ) -> _Lists:
     """Return, of what is live, what the filter lets through."""
-    named: tuple[tuple[str, Collection[str]], ...] = (
-        (_WORKSPACE, allowed.workspaces),
-        (_KIND, allowed.kinds),
-        (_ORIGIN, allowed.origins),
-        (_TYPE, allowed.types),
-        *((_TAG, (tag,)) for tag in fold_tags(allowed.tags)),
-    )
-    asked = [[name + value for value in set(wanted)] for name, wanted in named if wanted]
-    if not asked:
+    asked = [[_WORKSPACE + workspace for workspace in set(allowed.workspaces)]] if allowed.workspaces else []
+    asked += [[_TAG + tag] for tag in set(fold_tags(allowed.tags))]
+    is_rare = bool(allowed.kinds or allowed.origins or allowed.types)
+    if not (asked or is_rare):
         return live
-    kept = {document for found in live.values() for document in found.documents}
+    found = {document for postings in live.values() for document in postings.documents}
+    fresh = {document for document in found if document > merged}
+    kept = found - fresh
     for names in asked:
         kept = _intersect(connection, partitions, names, kept)
-    kept |= filter_documents(connection, "document > ?", (merged,), allowed)
-    return {term: found.keep(kept) for term, found in live.items()}
+    unsure = kept | fresh if is_rare else fresh
+    kept = (kept - unsure) | filter_documents(connection, *choose_documents(unsure), allowed)
+    return {term: postings.keep(kept) for term, postings in live.items()}
 
 
 def _intersect(

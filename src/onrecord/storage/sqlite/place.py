@@ -27,6 +27,7 @@ _BUSY_WAIT_MS = 10_000
 _SWITCH_WAIT_S = 10.0
 _SWITCH_PAUSE_S = 0.01
 _CACHE_KIB = 8_192
+_BUILD_CACHE_KIB = 65_536
 _WAL_MAX_PAGES = 8_192
 
 
@@ -128,6 +129,7 @@ def create_aside(path: str) -> sqlite3.Connection:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     connection = _connect(path)
     connection.execute("PRAGMA journal_mode = OFF")
+    connection.execute(f"PRAGMA cache_size = -{_BUILD_CACHE_KIB}")
     connection.execute("PRAGMA synchronous = OFF")
     make_tables(connection)
     return connection
