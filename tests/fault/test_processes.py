@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import queue
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,11 @@ def run_all(target, arguments: list[tuple]) -> list[dict]:
     got: list[dict] = []
     ended = 0
     while ended < len(workers):
-        item = results.get(timeout=300)
+        try:
+            item = results.get(timeout=5)
+        except queue.Empty:
+            assert not any(worker.exitcode for worker in workers), "a process died"
+            continue
         if item is None:
             ended += 1
         else:

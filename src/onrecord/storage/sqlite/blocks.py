@@ -114,12 +114,13 @@ def decode_block(documents: bytes, lines: bytes, packed: bytes, repeats: bytes) 
     Raises:
         DamagedError: the arrays do not fit each other.
     """
-    decoded = PostingList()
     try:
-        decoded.documents.frombytes(documents)
-        decoded.packed.frombytes(packed)
-        decoded.lines.frombytes(lines or bytes(2 * len(decoded.documents)))
-        decoded.repeats.frombytes(repeats)
+        decoded = PostingList(
+            array("I", documents),
+            array("H", lines or bytes(len(documents) // 2)),
+            array("I", packed),
+            array("Q", repeats),
+        )
     except (ValueError, TypeError) as error:
         raise build_damage("a block cannot be read") from error
     if not len(decoded.documents) == len(decoded.packed) == len(decoded.lines):
