@@ -7,11 +7,12 @@ right for reads that see the same file and the same merged documents; another re
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 from threading import Lock
 
+from onrecord.domain.postings import REPEAT_SHIFT
 from onrecord.storage.sqlite.blocks import PostingList
 from onrecord.storage.sqlite.forward import read_forward
 from onrecord.storage.sqlite.schema import Seen
@@ -64,8 +65,7 @@ class DeltaMemory:
 
 
 def cut_list(found: PostingList, last: int) -> PostingList:
-    """Return the part of a list up to document number `last`."""
+    """Return a copy of the part of a list up to document number `last`; the list itself may go on growing."""
     end = bisect_right(found.documents, last)
-    if end == len(found.documents):
-        return found
-    return found.select([place < end for place in range(len(found.documents))])
+    end_of_repeats = bisect_left(found.repeats, (last + 1) << REPEAT_SHIFT)
+    return PostingList(found.documents[:end], found.lines[:end], found.packed[:end], found.repeats[:end_of_repeats])

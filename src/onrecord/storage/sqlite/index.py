@@ -7,7 +7,6 @@ is missing.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -25,7 +24,15 @@ from onrecord.storage.sqlite.delta import DeltaMemory
 from onrecord.storage.sqlite.intake import take_batch
 from onrecord.storage.sqlite.matching import match
 from onrecord.storage.sqlite.merging import MERGE_DOCUMENTS, MERGE_POSTINGS, is_merge_due, merge
-from onrecord.storage.sqlite.place import create_aside, install, make_empty, open_connection, remove_file, truncate_log
+from onrecord.storage.sqlite.place import (
+    create_aside,
+    identify,
+    install,
+    make_empty,
+    open_connection,
+    remove_file,
+    truncate_log,
+)
 from onrecord.storage.sqlite.schema import Seen, look, make_indexes, translated
 
 _IDLE_READERS_MAX_COUNT = 8
@@ -169,7 +176,7 @@ class SqliteIndex:
         self._memory = DeltaMemory()
         self._identity: tuple[int, int] | None = None
         self._idle: list[sqlite3.Connection] = []
-        self._writer: sqlite3.Connection | None = None
+        self._writer: tuple[sqlite3.Connection, tuple[int, int]] | None = None
         self._give_back(*self._borrow())
 
     @classmethod
@@ -229,6 +236,7 @@ class SqliteIndex:
                     merge(connection)
                     connection.execute("COMMIT")
                     make_indexes(connection)
+            self._close_writer()
             self._close_idle()
             with translated():
                 install(built, self._path)
@@ -250,21 +258,22 @@ class SqliteIndex:
     def close(self) -> None:
         """Release what is held."""
         with self._writing:
+            self._close_writer()
             self._close_idle()
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
         """Give the writer's connection; after an error the next write opens another."""
         with self._writing, translated():
-            self._notice_other_file()
-            connection = self._writer
-            if connection is None:
-                connection = self._writer = open_connection(self._path)
+            identity = self._notice_other_file()
+            if self._writer is not None and self._writer[1] != identity:
+                self._close_writer()
+            if self._writer is None:
+                self._writer = (open_connection(self._path), identity)
             try:
-                yield connection
+                yield self._writer[0]
             except BaseException:
-                self._writer = None
-                connection.close()
+                self._close_writer()
                 raise
 
     def _borrow(self) -> tuple[sqlite3.Connection, tuple[int, int]]:
@@ -288,13 +297,8 @@ class SqliteIndex:
         connection.close()
 
     def _notice_other_file(self) -> tuple[int, int]:
-        """Return device and inode of the file; let go of every connection to another one."""
-        try:
-            found = os.stat(self._path)
-        except FileNotFoundError:
-            identity = (0, 0)
-        else:
-            identity = (found.st_dev, found.st_ino)
+        """Return device and inode of the file; let go of idle connections to another one."""
+        identity = identify(self._path)
         if identity != self._identity:
             self._close_idle()
             self._identity = identity
@@ -303,11 +307,14 @@ class SqliteIndex:
     def _close_idle(self) -> None:
         with self._lock:
             connections, self._idle = self._idle, []
-            if self._writer is not None:
-                connections.append(self._writer)
-                self._writer = None
         for connection in connections:
             connection.close()
+
+    def _close_writer(self) -> None:
+        """Let go of the writer's connection; only who holds `_writing` may."""
+        if self._writer is not None:
+            self._writer[0].close()
+            self._writer = None
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from onrecord.storage.sqlite.schema import (
 
 _BUSY_WAIT_MS = 10_000
 _SWITCH_WAIT_S = 10.0
+_TRIES = 20
 _SWITCH_PAUSE_S = 0.01
 _CACHE_KIB = 8_192
 _BUILD_CACHE_KIB = 65_536
@@ -81,23 +82,39 @@ def _switch_to_log(connection: sqlite3.Connection) -> None:
             time.sleep(_SWITCH_PAUSE_S)
 
 
+def identify(path: str) -> tuple[int, int]:
+    """Return device and inode of a file, zeros where there is none."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return (0, 0)
+    return (found.st_dev, found.st_ino)
+
+
 def make_empty(path: str) -> None:
     """Make an empty index at `path`, unless a usable one is there by now.
 
     What SQLite can open is emptied in one transaction. Anything else is removed first; whoever holds it open finds
-    another inode at the next read.
+    another inode at the next read. Another process that does the same at the same time may remove what was just made:
+    then it is tried again.
 
     Raises:
         StorageFailedError: the disk refused.
     """
-    with translated():
+    for _ in range(_TRIES):
+        before = identify(path)
         try:
-            _fill_in(path)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            if isinstance(error, sqlite3.Error) and isinstance(translate_error(error), StorageFailedError):
+            with translated():
+                _fill_in(path)
+            return
+        except DamagedError:
+            if before == identify(path):
+                with translated():
+                    remove_file(path)
+        except StorageFailedError:
+            if before in {(0, 0), identify(path)} and os.path.exists(path):
                 raise
-            remove_file(path)
-            _fill_in(path)
+    raise StorageFailedError("the index cannot be made: its file does not stay")
 
 
 def _fill_in(path: str) -> None:

@@ -134,6 +134,15 @@ def test_a_long_read_keeps_its_state_through_merges(index: SqliteIndex) -> None:
         assert reader.match(("appl",), Filter()).statistics.document_frequency == {"appl": 1}
 
 
+def test_what_a_match_returned_does_not_grow_with_later_writes(index: SqliteIndex) -> None:
+    index.apply(IndexBatch([make_version("a", "apple. Apple.", seq=0)]))
+    with index.read() as reader:
+        found = reader.match(("appl",), Filter()).matches[0]
+        index.apply(IndexBatch([make_version("b", "apple. Apple.", seq=1)]))
+        assert list_found(index, "apple") == [("a", 1), ("b", 1)]
+        assert [len(found.documents), len(found.lines), len(found.packed), len(found.repeats)] == [1, 1, 1, 2]
+
+
 def test_nothing_of_what_a_rebuild_leaves_out_stays_in_any_file(index: SqliteIndex, path: str) -> None:
     kept = [make_version(f"k{n}", f"kept text {n}", seq=n) for n in range(30)]
     index.apply(IndexBatch([*kept, make_version("x", "xylophonequartet", seq=99, title="Zugzwangtitle")]))
