@@ -8,6 +8,7 @@ is missing.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import wraps
@@ -28,6 +29,8 @@ from onrecord.storage.sqlite.place import (
     create_aside,
     identify,
     install,
+    is_perhaps_passing,
+    is_usable,
     make_empty,
     open_connection,
     remove_file,
@@ -36,6 +39,8 @@ from onrecord.storage.sqlite.place import (
 from onrecord.storage.sqlite.schema import Seen, look, make_indexes, translated
 
 _IDLE_READERS_MAX_COUNT = 8
+_CREATE_TRIES = 20
+_CREATE_PAUSE_S = 0.01
 _OPTIMISE_SHARE = 4
 
 _Asked = ParamSpec("_Asked")
@@ -188,11 +193,18 @@ class SqliteIndex:
         Raises:
             StorageFailedError: the disk refused.
         """
-        try:
-            return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
-        except DamagedError:
-            make_empty(path)
-            return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
+        for _ in range(_CREATE_TRIES):  # another process may be about to make it, too
+            try:
+                if not is_usable(path):
+                    make_empty(path)
+                return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
+            except DamagedError:
+                pass
+            except StorageFailedError as error:
+                if not is_perhaps_passing(error):
+                    raise
+            time.sleep(_CREATE_PAUSE_S)
+        return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
 
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:

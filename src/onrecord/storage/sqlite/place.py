@@ -12,7 +12,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from onrecord.domain.errors import DamagedError, StorageFailedError
+from onrecord.domain.errors import DamagedError, OnRecordError, StorageFailedError
 from onrecord.storage.sqlite.schema import (
     build_damage,
     drop_everything,
@@ -25,7 +25,9 @@ from onrecord.storage.sqlite.schema import (
 
 _BUSY_WAIT_MS = 10_000
 _SWITCH_WAIT_S = 10.0
-_TRIES = 20
+_PASSING_CODES = frozenset(
+    {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_READONLY}
+)
 _SWITCH_PAUSE_S = 0.01
 _CACHE_KIB = 8_192
 _BUILD_CACHE_KIB = 65_536
@@ -82,6 +84,19 @@ def _switch_to_log(connection: sqlite3.Connection) -> None:
             time.sleep(_SWITCH_PAUSE_S)
 
 
+def is_usable(path: str) -> bool:
+    """Tell whether an index of this format is at `path`.
+
+    Raises:
+        StorageFailedError: the disk refused.
+    """
+    try:
+        open_connection(path).close()
+    except DamagedError:
+        return False
+    return True
+
+
 def identify(path: str) -> tuple[int, int]:
     """Return device and inode of a file, zeros where there is none."""
     try:
@@ -92,29 +107,28 @@ def identify(path: str) -> tuple[int, int]:
 
 
 def make_empty(path: str) -> None:
-    """Make an empty index at `path`, unless a usable one is there by now.
+    """Try to make an empty index at `path`, unless a usable one is there by now.
 
-    What SQLite can open is emptied in one transaction. Anything else is removed first; whoever holds it open finds
-    another inode at the next read. Another process that does the same at the same time may remove what was just made:
-    then it is tried again.
+    What SQLite can open is emptied in one transaction. Anything else is removed, and made at the next try; whoever
+    holds it open finds another inode at the next read.
 
     Raises:
-        StorageFailedError: the disk refused.
+        StorageFailedError: the disk refused, or another process made and removed the file meanwhile.
     """
-    for _ in range(_TRIES):
-        before = identify(path)
-        try:
+    before = identify(path)
+    try:
+        with translated():
+            _fill_in(path)
+    except DamagedError:
+        if before == identify(path):
             with translated():
-                _fill_in(path)
-            return
-        except DamagedError:
-            if before == identify(path):
-                with translated():
-                    remove_file(path)
-        except StorageFailedError:
-            if before in {(0, 0), identify(path)} and os.path.exists(path):
-                raise
-    raise StorageFailedError("the index cannot be made: its file does not stay")
+                remove_file(path)
+
+
+def is_perhaps_passing(error: OnRecordError) -> bool:
+    """Tell whether an error may come from another process that replaced the file just then."""
+    cause = error.__cause__
+    return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in _PASSING_CODES
 
 
 def _fill_in(path: str) -> None:
@@ -125,14 +139,14 @@ def _fill_in(path: str) -> None:
     with closing(_connect(path)) as connection:
         _switch_to_log(connection)
         connection.execute("BEGIN IMMEDIATE")
-        if not _is_usable(connection):
+        if not _has_format(connection):
             drop_everything(connection)
             make_tables(connection)
             make_indexes(connection)
         connection.execute("COMMIT")
 
 
-def _is_usable(connection: sqlite3.Connection) -> bool:
+def _has_format(connection: sqlite3.Connection) -> bool:
     try:
         look(connection)
     except (DamagedError, sqlite3.Error):
