@@ -78,9 +78,14 @@ def describe_machine() -> str:
     )
 
 
+def read_load() -> float | None:
+    """Return how many processes waited for a core in the last minute; None where the system does not tell."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+
+
 @dataclass(slots=True)
 class Report:
-    """All of one measurement."""
+    """All of one measurement; `load` is that of the machine when it began."""
 
     bench: str
     settings: dict[str, Value]
@@ -90,6 +95,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     measured_on: str = field(default_factory=_tell_date)
     machine: str = field(default_factory=describe_machine)
+    load: float | None = field(default_factory=read_load)
 
 
 COST_COLUMNS = ("n", "CPU ms p50", "CPU ms p95", "CPU ms mean", "wall ms p50", "wall ms p95", "wall ms max")
@@ -132,7 +138,8 @@ def render_report(report: Report, level: int = 2) -> str:
     settings = ", ".join(f"{name} {format_value(value)}" for name, value in report.settings.items())
     parts = [
         f"{'#' * level} bench.{report.bench}",
-        f"{report.measured_on}. {report.machine}." + (f" {settings}." if settings else ""),
+        f"{report.measured_on}. {report.machine}, load {format_value(report.load)} at the start."
+        + (f" {settings}." if settings else ""),
     ]
     for table in report.tables:
         parts.append(f"**{table.title}**\n\n" + _render_rows(table.columns, table.rows))

@@ -203,6 +203,7 @@ def _report_import(report: Report, imports: Table, total: Tally) -> None:
         total.bare_cpu_ms / total.turns,
     )
     imports.add(dict(zip(_IMPORT_COLUMNS, figures, strict=True)))
+    report.notes.append("One fsync a batch of at most 500 turns; the rest are checkpoints, which sync each transcript.")
     report.targets.append(Target("import of turns, CPU a turn", total.cpu_ms / total.turns, _CPU_MS_MAX, "ms"))
 
 
