@@ -170,10 +170,9 @@ def test_a_removed_row_of_the_versions_store_is_noticed(places: tuple[Path, Path
 
 
 def test_a_flipped_bit_in_the_journal_takes_nothing_with_it(places: tuple[Path, Path]) -> None:
-    session = open_session(*places)
+    writer = open_session(*places)
     for number in range(4):
-        remember(session, {"text": f"memory {number}"})
-    session.close()
+        remember(writer, {"text": f"memory {number}"})
     journal = next(path for path in places[1].glob("vaults/*/journal.*"))
     files = {path: path.read_bytes() for path in places[0].rglob("*.jsonl")}
     for place in (journal.stat().st_size // 2, journal.stat().st_size - 3):
@@ -188,6 +187,7 @@ def test_a_flipped_bit_in_the_journal_takes_nothing_with_it(places: tuple[Path, 
     assert len(find(session, {"query": "memory"}).data["results"]) == 4  # type: ignore[arg-type]
     check_verifies(session)
     session.close()
+    writer.close()
 
 
 @pytest.mark.parametrize("name", ["Sync conflict 01", "0123456789abcdef", "not-a-log-at-all"])

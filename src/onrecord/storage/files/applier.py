@@ -71,13 +71,22 @@ class Applier:
             LedgerRolledBackError: they do not.
             OSError: they cannot be read.
         """
-        for writer, what in ((self.ledger, "ledger"), (self.versions, "versions store")):
-            path = name_segment(writer.folder, writer.end.segment)
-            found = self._vault.stat(path)
-            if writer.end.size_bytes and (found is None or found.st_size < writer.end.size_bytes):
-                raise LedgerRolledBackError(f"the {what} is shorter than what was acknowledged here")
+        if not self.reaches_ends():
+            raise LedgerRolledBackError("ledger or versions store is shorter than what was acknowledged here")
         if head.tail and self.read_tail() != head.tail:
             raise LedgerRolledBackError("the ledger's last acknowledged entries have been altered")
+
+    def reaches_ends(self) -> bool:
+        """Tell whether the stores on disk are as long as they were written.
+
+        Raises:
+            OSError: they cannot be read.
+        """
+        for writer in (self.ledger, self.versions):
+            found = self._vault.stat(name_segment(writer.folder, writer.end.segment))
+            if writer.end.size_bytes and (found is None or found.st_size < writer.end.size_bytes):
+                return False
+        return True
 
     def read_tail(self) -> bytes:
         """Return the hash of the last bytes of the ledger's newest segment, empty for an empty one."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onrecord.domain.checkpoint import format_checkpoint, format_origin, sign_note
 from onrecord.domain.errors import DamagedError, StorageFailedError
-from onrecord.domain.ids import EntryRef, LogId, Seq
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.problem import Problem
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import FileState, VersionRow
@@ -69,6 +69,7 @@ class LogWriter:
         self.is_behind = False
         self.commits_since_checkpoint = 0
         self._unplaced: list[FrameChange] = []
+        self.has_committed = False
 
     @property
     def next_seq(self) -> Seq:
@@ -114,6 +115,9 @@ class LogWriter:
             self._take_in(self._read_commits(), outcome)
         elif self._journal.has_grown():
             self._take_in(self._read_commits(), outcome)
+        if not self._reaches_ends():
+            self._load_head()
+            self._take_in(self._read_commits(), outcome, is_trusted=False)
         if self.is_behind:
             raise StorageFailedError("the vault cannot be written; committed versions wait in the journal")
         if self._unplaced:
@@ -151,16 +155,26 @@ class LogWriter:
             commits.append(_Commit(changes, clock, frame.end))
         return commits
 
-    def _take_in(self, commits: Sequence[_Commit], outcome: Outcome) -> None:
-        """Advance over commits read from the journal; apply those that this boot does not know to be applied."""
+    def _reaches_ends(self) -> bool:
+        with storage_errors("read the ledger"):
+            return self.is_behind or self._applier.reaches_ends()
+
+    def _take_in(self, commits: Sequence[_Commit], outcome: Outcome, *, is_trusted: bool = True) -> None:
+        """Advance over commits read from the journal; apply those that this boot does not know to be applied.
+
+        A version that was observed on disk after it was placed shows that the placing is done: what the user did with
+        the file since is left alone.
+        """
         applied_end = self._read_applied_end()
         if applied_end > self._journal.end:
             raise DamagedError("the journal has lost frames that were acknowledged")
+        seen = _find_observed(commits)
         for commit in commits:
-            if commit.end <= applied_end and not self.is_behind:
+            if is_trusted and commit.end <= applied_end and not self.is_behind:
                 self._applier.skip_lines(self.next_seq, commit.changes)
             else:
-                self._apply(commit.changes, outcome, is_replay=True)
+                changes = [_without_place(change) if _is_seen(change, seen) else change for change in commit.changes]
+                self._apply(changes, outcome, is_replay=True)
             self._advance(commit.changes, commit.clock)
         if commits and not self.is_behind:
             self._cut_tails()
@@ -209,6 +223,7 @@ class LogWriter:
         with storage_errors("write the vault"):
             self._applier.check_writable()
         self._journal.append(encode_payload(changes, clock))
+        self.has_committed = True
         outcome = Outcome()
         self._apply(changes, outcome, is_replay=False)
         self._advance(changes, clock)
@@ -236,8 +251,11 @@ class LogWriter:
         except OSError as error:
             outcome.not_placed = f"the state folder cannot be written ({error.strerror})"
 
-    def checkpoint(self, signer: Signer) -> int:
-        """Sync everything, sign the head, begin a new journal; return the signed size.
+    def checkpoint(self, signer: Signer | None) -> int:
+        """Sync everything, sign the head, begin a new journal; return its size.
+
+        Args:
+            signer: Signs the head; None leaves the newest signed head as it is, which costs no key.
 
         Raises:
             StorageFailedError: not synced or not written; the journal stays and nothing is lost.
@@ -245,11 +263,12 @@ class LogWriter:
         if self.has_waiting:
             raise StorageFailedError("the vault cannot be written; committed versions wait in the journal")
         size = self.head.size
-        if self.commits_since_checkpoint == 0 and self.head.signed == size:
+        if self.commits_since_checkpoint == 0 and (signer is None or self.head.signed == size):
             return size
         with storage_errors("sync the vault"):
             self._applier.sync()
-            self._write_checkpoint(signer)
+            if signer is not None:
+                self._write_checkpoint(signer)
             journal = Journal(self._state, self.head.generation + 1)
             journal.create()
             head = replace(
@@ -258,7 +277,7 @@ class LogWriter:
                 ledger=self._applier.ledger.end,
                 versions=self._applier.versions.end,
                 tail=self._applier.read_tail(),
-                signed=size,
+                signed=size if signer is not None else self.head.signed,
             )
         write_head(self._state, head)
         with storage_errors("remove the old journal"):
@@ -280,3 +299,17 @@ class LogWriter:
         self._vault.sync(temporary)
         self._vault.rename(temporary, target)
         self._vault.sync_folder(self.folder)
+
+
+def _find_observed(commits: Sequence[_Commit]) -> dict[RecordId, int]:
+    """Return, per record, the last entry that observed its file on disk."""
+    rows = (change.row for commit in commits for change in commit.changes)
+    return {row.draft.id: row.ref.seq for row in rows if row is not None and row.draft.mode == "observed"}
+
+
+def _is_seen(change: FrameChange, seen: Mapping[RecordId, int]) -> bool:
+    return change.row is not None and change.row.ref.seq < seen.get(change.row.draft.id, 0)
+
+
+def _without_place(change: FrameChange) -> FrameChange:
+    return replace(change, how=None)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from onrecord.domain.errors import (
     DamagedError,
     NewerFormatError,
     NotFoundError,
+    OnRecordError,
     StorageFailedError,
     VaultOfflineError,
 )
@@ -124,7 +125,8 @@ class FileVaultStore:
             unit.commit_displaced(outcome)
             yield unit
             self._problems += unit.problems
-            is_due = self._writer.commits_since_checkpoint >= self._options.checkpoint_entries
+            unsigned = self._writer.head.size - self._writer.head.signed
+            is_due = unsigned >= self._options.checkpoint_entries
             if (is_new_log or is_due) and not self._writer.has_waiting:
                 self._try_checkpoint()
 
@@ -304,7 +306,15 @@ class FileVaultStore:
         return problems
 
     def close(self) -> None:
-        """Release what is held."""
+        """Fold the journal in if this opening has written, so that no replay meets what the user did; release all.
+
+        Nothing acknowledged depends on it: whatever refuses, the journal stays.
+        """
+        with suppress(OnRecordError):
+            if self._writer.has_committed:
+                with self._lock.hold(0):
+                    self._writer.refresh()
+                    self._writer.checkpoint(None)
         self._vault.close()
         self._state.close()
 
