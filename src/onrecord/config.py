@@ -102,7 +102,10 @@ class Settings:
     @property
     def vault_folder(self) -> str:
         """The vault's folder, absolute."""
-        return os.path.abspath(os.path.expanduser(self.text("vault")))
+        try:
+            return os.path.abspath(os.path.expanduser(self.text("vault")))
+        except FileNotFoundError as error:
+            raise ConfigError("the working folder is gone, so a relative vault leads nowhere", field="vault") from error
 
     @property
     def state_root(self) -> str:

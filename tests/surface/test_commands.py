@@ -270,3 +270,63 @@ def test_one_bad_file_does_not_stop_an_import(onrecord: CommandLine, tmp_path: P
     data = onrecord("import", str(tree)).data
     assert data["imported"] + len(data["skipped"]) == 2
     assert onrecord("find", "good").data["status"] == "found"
+
+
+def test_a_deleted_memory_can_be_remembered_again(onrecord: CommandLine, tmp_path: Path) -> None:
+    kept = onrecord("remember", "phoenix words").data
+    (Path(onrecord.vault) / onrecord("read", kept["id"]).data["path"]).unlink()
+    again = onrecord("remember", "phoenix words").data
+    assert again["duplicate"] is False
+    assert onrecord("find", "phoenix").data["results"][0]["id"] == again["id"]
+
+
+def test_an_odd_line_of_turns_is_skipped_by_name(onrecord: CommandLine) -> None:
+    odd: list[dict[str, object]] = [
+        {"turn": None},
+        {"session": None},
+        {"role": ["x"]},
+        {"role": 1},
+        {"text": None},
+        {"turn": 1.5},
+    ]
+    lines = [
+        {"session": "a", "turn": f"t{n}", "text": "good kumquat"} | change for n, change in enumerate([{}, *odd, {}])
+    ]
+    data = onrecord("import", "-", stdin=b"\xef\xbb\xbf" + "\n".join(map(json.dumps, lines)).encode()).data
+    assert data["imported"] == 2
+    assert [item["line"] for item in data["skipped"]] == [2, 3, 4, 5, 6, 7]
+
+
+def test_secrets_in_names_and_odd_encodings_of_imported_files_never_reach_the_disk(
+    onrecord: CommandLine, tmp_path: Path
+) -> None:
+    secret = "ghp_" + "Ab3dE6gH9j" * 3 + "KlmnoP"
+    tree = tmp_path / "tree"
+    (tree / secret).mkdir(parents=True)
+    (tree / secret / f"{secret}.md").write_text("named\n")
+    (tree / "wide.md").write_bytes(f"token {secret}\n".encode("utf-16"))
+    assert onrecord("import", str(tree)).data["imported"] == 2
+    for path in [*Path(onrecord.vault).rglob("*"), *Path(os.environ["ONRECORD_STATE"]).rglob("*")]:
+        assert secret not in path.name
+        data = path.read_bytes() if path.is_file() else b""
+        assert secret.encode() not in data, path
+        assert secret.encode("utf-16-le") not in data, path
+
+
+def test_the_text_of_a_page_of_one_hit_is_bounded_too(onrecord: CommandLine) -> None:
+    onrecord("remember", "-", stdin=("kumquat " * 40_000).encode())
+    done = onrecord("find", "kumquat", "--mode", "full")
+    assert done.data["truncated"] is True
+    assert done.data["results"][0]["truncated"] is True
+    assert len(done.out.encode()) < 70_000
+
+
+def test_an_error_can_be_told_whatever_bytes_were_given_and_whoever_listens(onrecord: CommandLine) -> None:
+    command = [sys.executable, "-m", "onrecord", "--vault", onrecord.vault]
+    odd = subprocess.run([*command, "remember", "x", b"--ta\xff", "y", "--json"], capture_output=True, check=False)
+    assert json.loads(odd.stdout)["error"]["code"] == "invalid_input"
+    for redirection in ("| head -c 0", "> /dev/full"):
+        for words in (["read", "zzzz"], ["status"]):
+            line = f"{shlex.join([*command, *words, '--json'])} {redirection}"
+            done = subprocess.run(["sh", "-c", line], capture_output=True, check=False)
+            assert b"Traceback" not in done.stderr, done.stderr

@@ -8,7 +8,6 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
 from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
-from onrecord.domain.record import Record, read_record
 from onrecord.domain.transcript import parse_transcript
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 
@@ -60,13 +59,10 @@ def read_version(session: Session, head: VersionHead, place: FilePlace | None) -
     return row.draft.data
 
 
-def read_current_record(session: Session, reader: IndexReader, head: VersionHead) -> Record:
-    """Return the record as its current version says.
-
-    Raises:
-        DamagedError: its bytes are nowhere.
-    """
-    return read_record(read_version(session, head, locate(session, reader, head)), head.path, session.yaml)
+def find_kept(session: Session, reader: IndexReader, workspace: str, text_sha256: bytes) -> list[VersionHead]:
+    """Return the current records of a workspace with exactly this text, those whose file is gone left out, by id."""
+    heads = reader.find_by_text(workspace, text_sha256)
+    return [head for head in heads if not locate(session, reader, head).is_missing]
 
 
 def read_turn_text(session: Session, head: VersionHead) -> str:

@@ -53,15 +53,27 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     for ranked, head, place in shown:
         item = _describe(session, ranked, head, place, mode, reply)
         size = len(json.dumps(item, ensure_ascii=False).encode())
-        if results and size > budget:
+        if size > budget:
             is_truncated = True
-            break
+            if results or mode != "full":
+                break
+            _cut_text(item, budget)
         budget -= size
         results.append(item)
     reply.data = {"status": "found" if results else "no_match", "results": results}
     if is_truncated:
         reply.data["truncated"] = True
     return reply
+
+
+def _cut_text(item: dict[str, object], budget_bytes: int) -> None:
+    """Cut the text of a page's only hit so that the hit fits; `read` pages the rest."""
+    data = str(item["text"]).encode()
+    keep = budget_bytes
+    while len(json.dumps(item, ensure_ascii=False).encode()) > budget_bytes and keep:
+        item["text"] = data[:keep].decode(errors="ignore")
+        item["truncated"] = True
+        keep //= 2
 
 
 def _search(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from onrecord.app.admission import admit
 from onrecord.app.capture import append_turns
 from onrecord.app.catalog import IMPORT
+from onrecord.app.content import find_kept
 from onrecord.app.indexing import hash_text
 from onrecord.app.places import choose_path
 from onrecord.app.scrub import scrub
@@ -76,6 +78,8 @@ def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[
     rules: set[str] = set()
     size = 0
     for number, line in enumerate(lines, 1):
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
         if not line.strip():
             continue
         try:
@@ -113,7 +117,7 @@ def _write_turns(session: Session, batch: list[tuple[int, Turn]], workspace: str
 def _read_turn(line: bytes, source: str, rules: set[str], *, is_on: bool) -> Turn:
     shape = decode_strict(line, max_bytes=IMPORT_LINE_MAX_BYTES, allow_floats=True)
     for name in ("session", "turn", "text"):
-        if name not in shape:
+        if shape.get(name) is None:
             raise InvalidInputError(f"{name} is missing", field=name)
     given = {name: value for name, value in shape.items() if name in _TURN_KEYS and value is not None}
     names: dict[str, str] = {
@@ -125,7 +129,7 @@ def _read_turn(line: bytes, source: str, rules: set[str], *, is_on: bool) -> Tur
     if len(text.encode()) > TURN_TEXT_MAX_BYTES:
         raise InvalidInputError(f"a turn has at most {TURN_TEXT_MAX_BYTES} bytes", field="text")
     role = given.get("role", "user")
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise InvalidInputError("role is user, assistant, tool, system or document", field="role")
     told = given.get("time")
     time = parse_told_time(str(told)) if told is not None and not isinstance(told, bool) else None
@@ -222,8 +226,9 @@ def _write_notes(
                 continue
             data, hit = _clean_file(file.data, is_on=session.policy.redact)
             rules.update(hit)
+            path = _clean_path(file.path, is_on=session.policy.redact)
             try:
-                tally.duplicates += not building.add(file.path, data, tuple(sorted(hit)))
+                tally.duplicates += not building.add(path, data, tuple(sorted(hit)))
             except InvalidInputError as error:
                 tally.skip(error.reason, path=file.path)
         if building.changes:
@@ -249,7 +254,7 @@ class _Building:
         record = read_record(data, source, session.yaml)
         home = self.workspace or record.keys.workspace or _name_home(source, session.policy.workspace)
         known = (home, hash_text(record.text))
-        if known in self.texts or self.reader.find_by_text(*known):
+        if known in self.texts or find_kept(session, self.reader, *known):
             return False
         self.texts.add(known)
         folders = (home, *source.split("/")[1:-1])
@@ -274,12 +279,21 @@ def _clean_file(data: bytes, *, is_on: bool) -> tuple[bytes, set[str]]:
     """Return a file's bytes with secrets replaced; every other byte stays."""
     if not is_on:
         return data, set()
-    try:
-        done = redact(data.decode())
-    except UnicodeDecodeError:
-        done = redact(data.decode("latin-1"))
-        return done.text.encode("latin-1"), {finding.rule for finding in done.findings}
-    return (done.text.encode() if done.findings else data), {finding.rule for finding in done.findings}
+    for encoding in ("utf-8", "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "latin-1"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        done = redact(text)
+        clean = done.text.encode(encoding) if done.findings else data
+        return clean, {finding.rule for finding in done.findings}
+    done = redact(data.decode("latin-1"))
+    return done.text.encode("latin-1"), {finding.rule for finding in done.findings}
+
+
+def _clean_path(path: str, *, is_on: bool) -> str:
+    """Return the names of a path with secrets replaced."""
+    return "/".join(redact(part).text for part in path.split("/")) if is_on else path
 
 
 def _own(record: Record, data: bytes, copies: Mapping[str, KeyValue | None], yaml: YamlReader) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import REMEMBER
+from onrecord.app.content import find_kept
 from onrecord.app.indexing import hash_text
 from onrecord.app.outbox import keep_in_backup
 from onrecord.app.places import choose_path
@@ -62,7 +63,7 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     workspace = str(arguments.get("workspace") or session.policy.workspace)
     key = unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else ""
     with session.index.read() as reader:
-        known = _find_known(reader, workspace, text, arguments, key, reply)
+        known = _find_known(session, reader, workspace, text, arguments, key, reply)
         if known is not None:
             reply.data = {"id": known.id, "version": known.version, "duplicate": True}
             return
@@ -86,7 +87,13 @@ def _name_text(text: str) -> str:
 
 
 def _find_known(
-    reader: IndexReader, workspace: str, text: str, arguments: Mapping[str, object], key: str, reply: Reply
+    session: Session,
+    reader: IndexReader,
+    workspace: str,
+    text: str,
+    arguments: Mapping[str, object],
+    key: str,
+    reply: Reply,
 ) -> VersionHead | None:
     """Return the record that a repeated call or an exact duplicate names."""
     digest = hash_text(text)
@@ -95,7 +102,7 @@ def _find_known(
             raise IdempotencyMismatchError("this key came with another request", field="idempotency_key")
         return head
     title = arguments.get("title")
-    for head in reader.find_by_text(workspace, digest):
+    for head in find_kept(session, reader, workspace, digest):
         if head.kind == "note" and (title is None or head.title == title):
             ignored = [name for name in _USER_KEYS if name in arguments and name not in ("title", "workspace")]
             if ignored:

@@ -62,6 +62,7 @@ class Hit:
     snippet: str | None = None
     spans: tuple[dict[str, str], ...] = ()
     text: str | None = None
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,13 +73,14 @@ class Backup:
             return self._state.read(name).split(b"\n")[:-1]
 
     def get_progress(self) -> tuple[int, int]:
-        """Return (lines replayed, lines in all)."""
+        """Return (lines replayed, lines in all); a note beyond the end counts as none: repeating changes nothing."""
         with storage_errors("read the backup"):
             done = 0
             if self._state.stat(_DONE_NAME) is not None:
                 text = self._state.read(_DONE_NAME).decode(errors="replace").strip()
                 done = int(text) if text.isdecimal() else 0
-        return done, len(self._read_all(_NAME))
+        lines = len(self._read_all(_NAME))
+        return (done if done <= lines else 0), lines
 
     def set_progress(self, done: int) -> None:
         """Keep how many lines were replayed; a lost note only repeats lines, which changes nothing."""

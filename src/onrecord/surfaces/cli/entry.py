@@ -33,16 +33,22 @@ def run(argv: list[str], services: Services, environment: Mapping[str, str] | No
     _open_closed_streams()
     _use_utf8()
     try:
+        return _run(argv, services, os.environ if environment is None else environment, as_json)
+    except OSError as error:
+        # Whoever reads our output has gone, or its disk is full: what was acknowledged stands, there is nobody to tell.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0 if isinstance(error, BrokenPipeError) else 1
+
+
+def _run(argv: list[str], services: Services, environment: Mapping[str, str], as_json: bool) -> int:
+    try:
         parsed = parse_command(argv)
         as_json = parsed.json
         operation = str(parsed.chosen)
         given = read_arguments(operation, vars(parsed), sys.stdin.buffer)
         flags = {name: getattr(parsed, name, None) for name in ("vault", "client", "agent")}
-        reply, status = _call(
-            operation, given, flags, services, os.environ if environment is None else environment, as_json
-        )
-        print_reply(operation, reply, as_json=as_json)
-        return status
+        reply, status = _call(operation, given, flags, services, environment, as_json)
     except OnRecordError as error:
         print_error(error, as_json=as_json)
         return error.exit_status
@@ -50,13 +56,11 @@ def run(argv: list[str], services: Services, environment: Mapping[str, str] | No
         return int(leaving.code or 0)
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except BrokenPipeError:
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:  # noqa: BLE001  - named edge: a defect of ours is told in the one shape, without content
         print_error(_describe_defect(error), as_json=as_json)
         return 2
+    print_reply(operation, reply, as_json=as_json)
+    return status
 
 
 def _call(

@@ -29,7 +29,7 @@ def build_envelope(reply: Reply) -> dict[str, object]:
 
 def build_error(error: OnRecordError) -> dict[str, object]:
     """Return the one envelope of a failure, below 600 bytes."""
-    shape = error.describe()
+    shape = {name: value.encode(errors="backslashreplace").decode() for name, value in error.describe().items()}
     envelope: dict[str, object] = {"ok": False, "error": shape}
     for limit in (_HINT_MAX_CHARS, 80, 40, 0):
         if len(_dump(envelope).encode()) < _ERROR_MAX_BYTES:
@@ -46,7 +46,7 @@ def _dump(shape: object) -> str:
 def print_error(error: OnRecordError, *, as_json: bool) -> None:
     """Print a failure: the envelope on standard output, or lines on standard error."""
     if as_json:
-        print(_dump(build_error(error)))
+        print(_dump(build_error(error)), flush=True)
         return
     where = f" ({error.field})" if error.field else ""
     print(f"onrecord: {error.reason}{where}", file=sys.stderr)
