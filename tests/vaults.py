@@ -16,8 +16,9 @@ from onrecord.app.verify import verify
 from onrecord.ports.index import Index
 from onrecord.ports.system import Clock, ClockReading
 from onrecord.storage.files.disk import Disk
-from onrecord.storage.files.installation import KeyMaker, create_vault
+from onrecord.storage.files.installation import KeyMaker
 from onrecord.storage.files.store import FileVaultStore, StoreOptions
+from onrecord.storage.files.vault_config import create_vault
 from onrecord.storage.reference import ReferenceIndex
 from onrecord.storage.sqlite.index import SqliteIndex
 

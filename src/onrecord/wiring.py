@@ -9,16 +9,19 @@ from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key
 from onrecord.adapters.source_tree import read_lines, read_tree
 from onrecord.adapters.system import SystemClock, SystemIds
 from onrecord.adapters.yaml_reader import RuamelReader
-from onrecord.app.rebuild import rebuild
+from onrecord.app.rebuild import fill, rebuild
 from onrecord.app.reconcile import reconcile
 from onrecord.app.session import Caller, Channel, Policy, Reply, Session
 from onrecord.config import Settings, load_settings
-from onrecord.domain.errors import DamagedError, NoVaultError
+from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError, NoVaultError, StorageFailedError
 from onrecord.domain.instants import from_unix_us
+from onrecord.ports.index import Index
 from onrecord.ports.signing import Verifier
 from onrecord.ports.sources import SourceFile
-from onrecord.storage.files.installation import KeyMaker, create_vault, read_config
+from onrecord.storage.files.installation import KeyMaker, forget_lost_log
 from onrecord.storage.files.store import FileVaultStore, StoreOptions
+from onrecord.storage.files.vault_config import create_vault, read_config
+from onrecord.storage.reference import ReferenceIndex
 from onrecord.storage.sqlite.index import SqliteIndex
 from onrecord.surfaces.library import Vault
 from onrecord.surfaces.services import Opened, Services
@@ -41,13 +44,14 @@ def settle_settings(flags: Mapping[str, object], environment: Mapping[str, str])
 
 
 def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
-    """Make a vault in `folder` with key and log, and open it.
+    """Make a vault in `folder` with key and log, or what a making that was cut off left unmade, and open it.
 
     Raises:
         VaultExistsError, StorageFailedError: as named.
     """
     created = from_unix_us(SystemClock().read().wall_us)
-    create_vault(folder, SystemIds(), created, settings.text("workspace"))
+    vault = create_vault(folder, SystemIds(), created, settings.text("workspace"))
+    forget_lost_log(folder, settings.state_root, vault)
     opened = open_vault(settings.replace_vault(folder), caller)
     opened.session.store.checkpoint()
     return opened
@@ -62,7 +66,8 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
         is_index_needed: False leaves a damaged index alone (for `reindex`, which makes it anew).
 
     Raises:
-        NoVaultError, VaultOfflineError, StorageFailedError, DamagedError: it cannot be opened.
+        NoVaultError, StorageFailedError, DamagedError: it cannot be opened. What only forbids writing is said in
+            `opening` and raised by the first write.
     """
     keys = KeyMaker(generate_key, KeyFileSigner)
     options = StoreOptions(
@@ -73,22 +78,52 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     )
     clock, ids = SystemClock(), SystemIds()
     store = FileVaultStore(options, keys, clock, ids)
-    index_path = os.path.join(store.state_folder, _INDEX_NAME)
-    policy = Policy(settings.text("workspace"), settings.is_on("redact"), int(settings.number("page_bytes")))
+    policy = Policy(
+        settings.text("workspace"), settings.is_on("redact"), int(settings.number("page_bytes")), settings.unknown
+    )
     opening = Reply()
-    try:
-        index, is_fresh = SqliteIndex(index_path), False
-    except DamagedError:
-        with store.hold():
-            index, is_fresh = SqliteIndex.create(index_path), True
+    index, is_fresh = _open_index(store, opening)
     session = Session(store, index, clock, ids, RuamelReader(), policy, caller)
+    session.owns_index = isinstance(index, ReferenceIndex)
     if is_fresh and is_index_needed:
-        rebuild(session, lambda _: None)
-    elif is_index_needed:
+        _fill_index(session, opening)
+    if is_index_needed and (session.owns_index or not is_fresh):
         session.refresh(opening)
         if settings.is_on("reconcile"):
             reconcile(session, opening)
     return Opened(session, settings, opening)
+
+
+def _open_index(store: FileVaultStore, opening: Reply) -> tuple[Index, bool]:
+    """Return the index, and whether it is empty: a new one, or one in memory where the state folder cannot be used."""
+    path = os.path.join(store.state_folder, _INDEX_NAME)
+    if not store.state_folder:
+        return ReferenceIndex(), True
+    try:
+        try:
+            return SqliteIndex(path), False
+        except DamagedError:
+            with store.hold():
+                return SqliteIndex.create(path), True
+    except StorageFailedError as error:
+        mend = f"{error.reason}; the index is made in memory. Mend the permissions of {store.state_folder}."
+        opening.degrade("index_in_memory", mend)
+        return ReferenceIndex(), True
+
+
+def _fill_index(session: Session, opening: Reply) -> None:
+    """Make the index anew; where nothing may be written, of what can be read."""
+    if session.owns_index:
+        fill(session)
+        return
+    try:
+        rebuild(session, lambda _: None)
+    except LockTimeoutError:
+        raise
+    except (NotWritableError, DamagedError) as error:
+        opening.degrade(error.code, error.hint)
+        with session.store.hold():
+            fill(session)
 
 
 def get_verifier() -> Verifier:

@@ -228,8 +228,10 @@ REPLAY: Final = Operation(
     "replayed, failed[], next_offset, remaining",
     is_write=True,
 )
-VERIFY: Final = Operation("verify", "Check tree, signatures, versions and files.", (), "verdict, logs[], differences[]")
-DOCTOR: Final = Operation("doctor", "Name every file and part that needs attention.", (), "findings[], counts")
+VERIFY: Final = Operation(
+    "verify", "Check tree, signatures, versions and files.", (), "verdict, logs[], differences[], totals"
+)
+DOCTOR: Final = Operation("doctor", "Name every file and part that needs attention.", (), "findings[], counts, total")
 STATUS: Final = Operation("status", "Show what the vault holds and how it is.", (), "vault, counts, ledger, backup ...")
 REINDEX: Final = Operation(
     "reindex", "Make the index anew from the files and the versions store.", (), "documents, files"

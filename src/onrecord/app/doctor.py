@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import DOCTOR
+from onrecord.app.pages import take_page
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
 from onrecord.domain.errors import NotFoundError, OnRecordError
@@ -27,7 +28,8 @@ def diagnose(session: Session, given: Mapping[str, object]) -> Reply:
     """Collect the findings of every check.
 
     Returns:
-        data: findings[] {path, line, code, severity, message, mend}, gravest first, then by path; counts by severity.
+        data: findings[] {path, line, code, severity, message, mend}, gravest first, then by path, as many as the page
+        has room for (`truncated`); `total` and `counts` by severity are of all.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -36,18 +38,26 @@ def diagnose(session: Session, given: Mapping[str, object]) -> Reply:
     reply = Reply()
     session.refresh(reply)
     findings = set(session.problems)
-    for check in (_check_store, _check_files, _check_displaced):
+    for check in (_check_installation, _check_store, _check_settings, _check_files, _check_displaced):
         try:
-            findings.update(check(session))
+            for finding in check(session):
+                findings.add(finding)
         except OnRecordError as error:
             findings.add(Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint))
+    codes = {finding.code for finding in findings}
     for degraded in reply.degraded:
-        findings.add(Problem("", 0, degraded.reason, Severity.CRITICAL, "the vault cannot be written", degraded.mend))
+        if degraded.reason not in codes:
+            message = "the vault cannot be written"
+            findings.add(Problem("", 0, degraded.reason, Severity.CRITICAL, message, degraded.mend))
     ordered = sorted(findings, key=lambda item: (_RANK[item.severity], item.path, item.line, item.code))
+    shown = take_page([describe_problem(item) for item in ordered], session.policy.page_bytes)
     reply.data = {
-        "findings": [describe_problem(item) for item in ordered],
+        "findings": shown,
         "counts": {level.value: sum(item.severity is level for item in ordered) for level in Severity},
+        "total": len(ordered),
     }
+    if len(shown) < len(ordered):
+        reply.data["truncated"] = True
     return reply
 
 
@@ -63,6 +73,21 @@ def describe_problem(problem: Problem) -> dict[str, object]:
     if problem.mend:
         shape["mend"] = problem.mend
     return shape
+
+
+def _check_installation(session: Session) -> Iterator[Problem]:
+    yield from session.store.inspect()
+
+
+def _check_settings(session: Session) -> Iterator[Problem]:
+    for name in session.policy.unknown_settings:
+        source, _, key = name.partition(":")
+        path = "onrecord.toml" if source == "project" else ""
+        message = f"unknown setting {key[:80]!r}; it has no effect"
+        mend = "`onrecord config` lists the names; correct or remove it."
+        if source != "project":
+            message = f"config.toml of the user: {message}"
+        yield Problem(path, 0, "unknown_setting", Severity.WARNING, message, mend)
 
 
 def _check_store(session: Session) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from onrecord.app.admission import admit
 from onrecord.app.catalog import FIND
 from onrecord.app.content import FilePlace, locate, read_turn_text, read_version
+from onrecord.app.known import find_horizons
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.domain.analyzer import analyze_query
@@ -84,9 +85,11 @@ def _search(
     as_of, workspace = arguments.get("as_of"), arguments.get("workspace")
     limit = arguments.get("limit", PAGE_DEFAULT_COUNT)
     assert isinstance(limit, int)
+    instant = Instant(str(as_of)) if as_of is not None else None
     allowed = Filter(
         workspaces=(str(workspace),) if workspace is not None else (),
-        as_of=Instant(str(as_of)) if as_of is not None else None,
+        as_of=instant,
+        horizons=find_horizons(session, instant) if instant is not None else {},
     )
     shown: list[tuple[Ranked, VersionHead, FilePlace | None]] = []
     edited: list[str] = []

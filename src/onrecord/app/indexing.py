@@ -20,8 +20,8 @@ def hash_text(text: str) -> bytes:
 
 
 def build_document(row: VersionRow, yaml: YamlReader) -> Iterator[Document]:
-    """Yield the document of a row: one, or none where nothing is left to index (erased)."""
-    if row.is_erased:
+    """Yield the document of a row: one, or none where nothing is left to index (erased, or sealed)."""
+    if row.is_erased or row.is_sealed:
         return
     if row.draft.turn is not None:
         yield build_turn(row)

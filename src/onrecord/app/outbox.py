@@ -29,7 +29,10 @@ def keep_in_backup(
     Raises:
         StorageFailedError: the backup cannot be written either; nothing was stored.
     """
-    key = str(arguments.get("idempotency_key") or base64.urlsafe_b64encode(session.ids.draw(_KEY_BYTES)).decode())
+    given = arguments.get("idempotency_key")
+    # Without a key of the caller's a random one makes the replay exact; either has the form of a stored key.
+    drawn = base64.urlsafe_b64encode(session.ids.draw(_KEY_BYTES)).decode().rstrip("=")
+    key = session.store.hash_key(str(given)) if given else drawn
     shape = {
         "v": 1,
         "op": operation,

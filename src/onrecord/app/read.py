@@ -128,4 +128,7 @@ def _describe(
     if place is not None and place.is_missing:
         reply.warnings.append("the file of this memory is missing; its last version is shown")
     reply.warnings.extend(problem.message for problem in record.problems if problem.severity != "info")
+    for name, copy, value in (("status", record.server.status, head.status), ("kind", record.server.kind, head.kind)):
+        if copy and copy != value:
+            reply.warnings.append(f"the file says {name} {copy}; that is a copy without effect, the {name} is {value}")
     return data

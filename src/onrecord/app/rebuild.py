@@ -43,6 +43,11 @@ def rebuild(session: Session, progress: Progress) -> Reply:
     return reply
 
 
+def fill(session: Session) -> None:
+    """Make the index anew as far as reading alone allows; the caller sees to it that nobody else changes it."""
+    session.index.rebuild(_list_batches(session, _Counter(lambda _: None)))
+
+
 class _Counter:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -58,9 +63,11 @@ def _list_batches(session: Session, counter: _Counter) -> Iterator[IndexBatch]:
     places: dict[str, RecordId] = {}
     for head in session.store.list_logs():
         documents: list[Document] = []
+        is_known = True
         for row in session.store.read_rows(head.log):
             if isinstance(row, Problem):
-                session.problems.append(row)
+                session.note(row)
+                is_known = is_known and row.code != "newer_format"
                 continue
             documents.extend(build_document(row, session.yaml))
             draft = row.draft
@@ -71,10 +78,10 @@ def _list_batches(session: Session, counter: _Counter) -> Iterator[IndexBatch]:
                     places[draft.path] = draft.id
             if len(documents) >= _BATCH_ROWS:
                 counter.add(len(documents))
-                yield IndexBatch(documents, watermarks=_mark(head.log, row.ref.seq + 1))
+                yield IndexBatch(documents, watermarks=_mark(head.log, row.ref.seq + 1) if is_known else {})
                 documents = []
         counter.add(len(documents))
-        yield IndexBatch(documents, watermarks=_mark(head.log, head.entries))
+        yield IndexBatch(documents, watermarks=_mark(head.log, head.entries) if is_known else {})
     yield from _stamp_known_files(session, places, {record: data for record, (_, data) in hashes.items()}, counter)
 
 

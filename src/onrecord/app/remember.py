@@ -25,12 +25,13 @@ _USER_KEYS = (
 _NAME_FROM_TEXT_CHARS = 80
 
 
-def remember(session: Session, given: Mapping[str, object]) -> Reply:
+def remember(session: Session, given: Mapping[str, object], *, stored_key: str = "") -> Reply:
     """Write one new record, or return the one that already holds exactly this text in its workspace.
 
     Args:
         session: The opened vault.
         given: Arguments of the operation `remember`.
+        stored_key: The idempotency key in its stored form, from the backup; empty takes it from the arguments.
 
     Returns:
         data: id, version, duplicate; or backup_only without an id when the vault cannot be written.
@@ -45,7 +46,7 @@ def remember(session: Session, given: Mapping[str, object]) -> Reply:
     note_secrets(reply, scrubbed.rules)
     try:
         with session.write() as unit:
-            _write(session, unit, scrubbed, reply)
+            _write(session, unit, scrubbed, reply, stored_key)
     except StorageFailedError as error:
         keep_in_backup(session, "remember", scrubbed.arguments, reply, error)
     return reply
@@ -57,11 +58,11 @@ def note_secrets(reply: Reply, rules: Sequence[str]) -> None:
         reply.warnings.append(f"secrets were replaced before anything was written: {', '.join(rules)}")
 
 
-def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) -> None:
+def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply, stored_key: str) -> None:
     arguments = scrubbed.arguments
     text = str(arguments["text"])
     workspace = str(arguments.get("workspace") or session.policy.workspace)
-    key = unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else ""
+    key = stored_key or (unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else "")
     with session.index.read() as reader:
         known = _find_known(session, reader, workspace, text, arguments, key, reply)
         if known is not None:

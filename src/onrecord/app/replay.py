@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from onrecord.domain.errors import InvalidInputError, NotWritableError, OnRecord
 from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, REPLAY_PAGE_COUNT, TEXT_MAX_BYTES
 
 # JSON may write a character of one byte as six, and other arguments come on top of the text.
+_STORED_KEY = re.compile("[A-Za-z0-9_-]{22}")
 _LINE_MAX_BYTES = 6 * TEXT_MAX_BYTES + 6 * IMPORT_LINE_MAX_BYTES
 
 
@@ -36,11 +38,11 @@ def replay(session: Session, given: Mapping[str, object]) -> Reply:
     failed: list[dict[str, object]] = []
     for number, line in enumerate(lines, done + 1):
         try:
-            operation, arguments, caller = _read_line(line)
+            operation, arguments, caller, key = _read_line(line)
             if is_dry:
                 replayed += 1
                 continue
-            data = _write(session, operation, arguments, caller)
+            data = _write(session, operation, arguments, caller, key)
         except NotWritableError:
             session.store.backup.set_progress(number - 1)
             raise
@@ -64,21 +66,23 @@ def replay(session: Session, given: Mapping[str, object]) -> Reply:
     return reply
 
 
-def _read_line(line: bytes) -> tuple[str, dict[str, object], Caller]:
+def _read_line(line: bytes) -> tuple[str, dict[str, object], Caller, str]:
     shape = decode_strict(line, max_bytes=_LINE_MAX_BYTES, allow_floats=True)
     operation, arguments, key = shape.get("op"), shape.get("args"), shape.get("key")
     if operation not in ("remember", "capture") or not isinstance(arguments, dict) or not isinstance(key, str):
         raise InvalidInputError("not a line of the backup")
-    if operation == "remember":
-        arguments = {**arguments, "idempotency_key": key}
+    if shape.get("v") != 1 or _STORED_KEY.fullmatch(key) is None:
+        raise InvalidInputError("not a line of the backup")
     channel = shape.get("channel")
     if channel not in tuple(Channel):
         raise InvalidInputError("not a line of the backup")
     caller = Caller(Channel(str(channel)), str(shape.get("client", "")), str(shape.get("agent", "")))
-    return str(operation), arguments, caller
+    return str(operation), arguments, caller, key
 
 
-def _write(session: Session, operation: str, arguments: dict[str, object], caller: Caller) -> dict[str, object]:
+def _write(
+    session: Session, operation: str, arguments: dict[str, object], caller: Caller, key: str
+) -> dict[str, object]:
     """Write one line as its caller; the backup must not feed itself.
 
     Raises:
@@ -88,7 +92,7 @@ def _write(session: Session, operation: str, arguments: dict[str, object], calle
     with session.write(None):
         pass
     acting = replace(session, caller=caller)
-    done = (remember if operation == "remember" else capture)(acting, arguments)
+    done = remember(acting, arguments, stored_key=key) if operation == "remember" else capture(acting, arguments)
     if done.data.get("backup_only"):
         raise StorageFailedError("the vault cannot be written")
     return done.data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -53,6 +53,7 @@ class Policy:
     workspace: str = "default"
     redact: bool = True
     page_bytes: int = 65_536
+    unknown_settings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,15 @@ class Reply:
         if all(known.reason != reason for known in self.degraded):
             self.degraded.append(Degraded(reason, mend))
 
+    def join(self, other: Reply) -> None:
+        """Add what another reply says of degradation, as that of opening the vault."""
+        for item in other.degraded:
+            self.degrade(item.reason, item.mend)
+
 
 @dataclass(slots=True)
 class Session:
-    """An opened vault."""
+    """An opened vault. `owns_index`: nobody else uses the index, so that it is changed without the lock."""
 
     store: VaultStore
     index: Index
@@ -90,16 +96,18 @@ class Session:
     policy: Policy
     caller: Caller
     problems: list[Problem] = field(default_factory=list)
+    owns_index: bool = False
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[WriteUnit]:
         """Take the lock; store and index are caught up when the block begins.
 
         Raises:
-            NotWritableError: as `VaultStore.write`.
+            NotWritableError, DamagedError: as `VaultStore.write`.
         """
         with self.store.write(wait_s) as unit:
             self.take_in_rows()
+            self.store.check_writable()
             self._stamp_settled(unit)
             yield unit
 
@@ -125,19 +133,27 @@ class Session:
         return taken
 
     def _take_in_log(self, log: LogId, first: int, entries: int) -> int:
+        """Take in rows; the mark stays before one of a newer format, so that each opening meets it again."""
         taken = 0
+        is_known = True
         documents: list[Document] = []
         for row in self.store.read_rows(log, first):
             if isinstance(row, Problem):
-                self.problems.append(row)
+                self.note(row)
+                is_known = is_known and row.code != "newer_format"
                 continue
             documents.extend(build_document(row, self.yaml))
             taken += 1
             if len(documents) >= _BATCH_ROWS:
-                self.index.apply(IndexBatch(documents, watermarks={log: row.ref.seq + 1}))
+                self.index.apply(IndexBatch(documents, watermarks={log: row.ref.seq + 1} if is_known else {}))
                 documents = []
-        self.index.apply(IndexBatch(documents, watermarks={log: entries}))
+        self.index.apply(IndexBatch(documents, watermarks={log: entries} if is_known else {}))
         return taken
+
+    def note(self, problem: Problem) -> None:
+        """Keep a problem that was met on the way, once."""
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def publish(
         self, receipt: Receipt, reply: Reply, documents: Sequence[Document] = (), stamps: Sequence[FileStamp] = ()
@@ -174,6 +190,8 @@ class Session:
     def refresh(self, reply: Reply | None = None) -> bool:
         """Before a read: finish what a crashed writer left and take it in, without waiting for a busy lock.
 
+        Where nothing may be written, what the logs hold is taken in all the same: the index is no part of the vault.
+
         Returns:
             False when another process writes or the vault cannot be written; the answer is of the last known state.
         """
@@ -185,6 +203,12 @@ class Session:
         except OnRecordError as error:
             if reply is not None:
                 reply.degrade(error.code, error.hint)
+            with suppress(OnRecordError):
+                if self.owns_index:
+                    self.take_in_rows()
+                else:
+                    with self.store.hold(0):
+                        self.take_in_rows()
             return False
 
     def close(self) -> None:

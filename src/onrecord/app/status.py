@@ -36,7 +36,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "logs": [{"log": head.log, "entries": head.entries, "own": head.is_own} for head in logs],
         "backup": {"lines": lines, "waiting": lines - done},
         "index": {"behind": behind},
-        "problems": len(session.store.find_problems()) + len(session.problems),
+        "problems": len({*session.store.find_problems(), *session.problems}),
     }
     if lines > done:
         reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})

@@ -74,7 +74,7 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
         return
     with session.index.read() as reader:
         number = max(known.version for known in reader.list_versions(record_id)) + 1
-    data = _refresh_copies(session, unit, record, data, number)
+    data = _refresh_copies(session, unit, record, data, head, number)
     path, how = _choose_target(session, head, place, record)
     draft = VersionDraft(
         head.id, number, head.kind, path, data, session.caller.origin, head.workspace, status=head.status,
@@ -167,13 +167,18 @@ def _build_text(record: Record, arguments: Mapping[str, object]) -> str:
     return apply_patches(record.text, [Patch(str(arguments["old"]), str(arguments["new"]))])
 
 
-def _refresh_copies(session: Session, unit: WriteUnit, record: Record, data: bytes, version: int) -> bytes:
+def _refresh_copies(
+    session: Session, unit: WriteUnit, record: Record, data: bytes, head: VersionHead, version: int
+) -> bytes:
     """Bring the display copies that the file has up to date; a file without an id gets none."""
     if record.claimed_id is None:
         return data
     copies: dict[str, KeyValue | None] = dict(describe_copies(session, record.claimed_id, version, unit.stamp(0)))
     for name in ("client", "agent"):
         copies.setdefault(name, None)
+    # Defaults are not written; what a hand wrote there must not stand beside what we vouch for.
+    copies["status"] = head.status if head.status != "current" else None
+    copies["kind"] = head.kind if head.kind != "note" else None
     present = record.present_keys
     wanted = {name: value for name, value in copies.items() if name in present or value is not None}
     return replace_keys(data, wanted, session.yaml)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import VERIFY
+from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
-from onrecord.domain.errors import NotFoundError, StorageFailedError
+from onrecord.domain.errors import NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import LogId, RecordId, Seq
-from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, StoredRow, check_log, list_erasures
+from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, SealedRow, StoredRow, check_log, list_erasures
 from onrecord.domain.ledger_report import Head, LogReport, Verdict
 from onrecord.domain.merkle import hash_leaf
 from onrecord.domain.problem import Problem, Severity
@@ -46,7 +47,7 @@ class _Current:
     def take(self, row: VersionRow) -> None:
         """Take in one row."""
         draft = row.draft
-        if row.is_erased or draft.mode == "displaced":
+        if row.is_erased or row.is_sealed or draft.mode == "displaced":
             return
         known = self.records.get(draft.id)
         if draft.turn is not None:
@@ -68,8 +69,9 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
         verifier: Checks signatures.
 
     Returns:
-        data: verdict (the weakest of all logs), logs[] with verdict, entries, signed, opened, fault; differences[]
-        {code, path, message}; not_shown[].
+        data: verdict (the weakest of all logs), logs[] with verdict, entries, signed, opened, waiting, newer, fault,
+        the weakest first; differences[] {code, path, message}; both as far as the page has room (`truncated`), with
+        logs_total and differences_total; not_shown[].
 
     Raises:
         InvalidInputError: the call is refused.
@@ -87,32 +89,49 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
         check_log(_gather(session, head.log, head.is_own, current, frozenset(erased)), verifier.verify)
         for head in session.store.list_logs()
     ]
-    differences = sorted(_compare_files(session, current))
-    verdict = min((report.verdict for report in reports), key=_LEVELS.index)
+    differences = [
+        {"code": item.code, "path": item.path, "message": item.message}
+        for item in sorted(_compare_files(session, current))
+    ]
+    reports.sort(key=lambda report: _LEVELS.index(report.verdict))
+    if any(report.newer for report in reports) or any(problem.code == "newer_format" for problem in session.problems):
+        reply.degrade("newer_format", NewerFormatError.default_hint)
+    logs = take_page([_describe(report) for report in reports], session.policy.page_bytes // 2)
+    shown = take_page(differences, session.policy.page_bytes // 2)
     reply.data = {
-        "verdict": verdict.value,
-        "logs": [_describe(report) for report in reports],
-        "differences": [{"code": item.code, "path": item.path, "message": item.message} for item in differences],
+        "verdict": reports[0].verdict.value if reports else Verdict.L1.value,
+        "logs": logs,
+        "logs_total": len(reports),
+        "differences": shown,
+        "differences_total": len(differences),
         "not_shown": list(NOT_SHOWN),
     }
+    if len(logs) < len(reports) or len(shown) < len(differences):
+        reply.data["truncated"] = True
     return reply
 
 
 def _gather(session: Session, log: LogId, is_own: bool, current: _Current, erased: frozenset[str]) -> LogMaterial:
     rows = session.store.read_rows(log)
     waiting: list[VersionRow] = []
+    is_newer = False
 
     def read_row(seq: Seq) -> Row:
+        nonlocal is_newer
         while not waiting or waiting[-1].ref.seq < seq:
             row = next(rows, None)
             if row is None:
-                return None
+                return SealedRow() if is_newer else None
             if isinstance(row, Problem):
-                session.problems.append(row)
+                session.note(row)
+                is_newer = is_newer or row.code == "newer_format"
                 continue
             current.take(row)
             waiting[:] = [row]
-        return _to_stored(waiting[-1]) if waiting[-1].ref.seq == seq else None
+        if waiting[-1].ref.seq == seq:
+            return _to_stored(waiting[-1])
+        # Which entry a row of a newer format belongs to is not known; from there on absence is not judged.
+        return SealedRow() if is_newer else None
 
     def read_leaves(other: LogId) -> Iterator[bytes] | None:
         if all(head.log != other for head in session.store.list_logs()):
@@ -144,6 +163,8 @@ def _to_stored(row: VersionRow) -> Row:
     }
     if draft.parents:
         says["from"] = [str(parent) for parent in draft.parents]
+    if row.is_sealed:
+        return SealedRow(says)
     return ErasedRow(says) if row.is_erased else StoredRow(row.salt, draft.data, says)
 
 
@@ -157,6 +178,8 @@ def _describe(report: LogReport) -> dict[str, object]:
         "unsigned": report.unsigned,
         "opened": report.opened,
         "erased": report.erased,
+        "waiting": report.waiting,
+        "newer": report.newer,
     }
     if report.fault is not None:
         shape["fault"] = {"code": report.fault.code.value, "message": report.fault.message}

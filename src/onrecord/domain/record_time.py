@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 JUMP_US = 5 * 60 * 1_000_000
+SEEN_AHEAD_MAX_US = 24 * 3_600 * 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,9 @@ class Filter:
     `as_of`: record time; None is now. Now: only current versions (and turns) with a status in `statuses`. As of t:
     of each record the version that is current among those with recorded_at <= t, and turns with recorded_at <= t,
     again with a status in `statuses`. Displaced versions never answer.
+
+    `horizons`: for each log whose entries count from when they were seen here rather than from their `recorded_at`, how
+    many of them were known at `as_of` (docs/format/time.md, Several logs); without effect where `as_of` is None.
     """
 
     partitions: Collection[Partition] = (SHARED,)
@@ -97,6 +100,7 @@ class Filter:
     types: Collection[str] = ()
     tags: Collection[str] = ()  # all of them, compared casefolded
     as_of: Instant | None = None
+    horizons: Mapping[LogId, int] = field(default_factory=dict)
 
 
 class IndexReader(Protocol):

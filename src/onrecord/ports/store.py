@@ -73,7 +73,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One row of a versions store; `data` is None when erased, sealed beyond reach, or not asked for."""
+    """One row of a versions store; `draft.data` is empty when it is erased or sealed."""
 
     ref: EntryRef
     type: str
@@ -83,6 +83,7 @@ class VersionRow:
     key: str
     actor: Actor
     is_erased: bool = False
+    is_sealed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,25 +204,46 @@ class VaultStore(Protocol):
 
     @property
     def log(self) -> LogId:
-        """This installation's log."""
+        """This installation's log, empty where it is not known."""
 
     @property
     def entries(self) -> int:
         """Entries of the own log, as far as this process has caught up."""
+
+    def check_writable(self) -> None:
+        """Raise what is known to forbid every write; asked again after rows or entries were read.
+
+        Raises:
+            NewerFormatError, VaultOfflineError, DamagedError, StorageFailedError: as named.
+        """
+
+    def hold(self, wait_s: float | None = None) -> AbstractContextManager[None]:
+        """Hold the lock for changes of derived data alone, without catching up and without writing to the vault.
+
+        Raises:
+            LockTimeoutError, StorageFailedError: it cannot be had.
+        """
 
     def write(self, wait_s: float | None = None) -> AbstractContextManager[WriteUnit]:
         """Take the lock within `wait_s` seconds (None: as configured) and catch up with every other process.
 
         Raises:
             LockTimeoutError, VaultOfflineError, NewerFormatError, LedgerRolledBackError: as named.
+            DamagedError: the state folder is not whole.
             StorageFailedError: the vault cannot be written; creates may go to the backup.
         """
+
+    def hash_key(self, key: str) -> str:
+        """Return an idempotency key as it is stored, the same as `WriteUnit.hash_key` gives."""
 
     def checkpoint(self) -> int:
         """Sync everything, sign the head; return the signed size."""
 
     def list_logs(self) -> Sequence[LogHead]:
         """Return the logs found in the vault, own first, then by id."""
+
+    def list_seen(self) -> Mapping[LogId, Sequence[tuple[int, Instant]]]:
+        """Return, per other log, the sizes that own entries name in `seen`, each with that entry's record time."""
 
     def read_rows(self, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
         """Yield the rows of a log with seq >= first, in order, pending ones of the own log included."""
@@ -261,6 +283,13 @@ class VaultStore(Protocol):
 
     def find_problems(self) -> Sequence[Problem]:
         """Return what the store knows to be wrong with itself; see docs/format/record.md for codes."""
+
+    def inspect(self) -> Iterator[Problem]:
+        """Yield what a look at every file of the installation finds: absent, damaged, or of nobody.
+
+        Raises:
+            StorageFailedError: they cannot be looked at.
+        """
 
     def close(self) -> None:
         """Release what is held; nothing acknowledged depends on it."""

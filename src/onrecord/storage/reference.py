@@ -193,7 +193,7 @@ class ReferenceReader:
             document
             for document in self._state.documents
             if document.head.partition in partitions
-            and self._is_shown(document.head, None)
+            and self._is_current(document.head)
             and document.head.status == "current"
         ]
         frequency = dict.fromkeys(terms, 0)
@@ -208,13 +208,22 @@ class ReferenceReader:
             document_frequency=frequency,
         )
 
-    def _is_shown(self, head: VersionHead, as_of: Instant | None) -> bool:
+    def _is_current(self, head: VersionHead) -> bool:
         if head.is_displaced:
             return False
-        end = OPEN_END if head.turn is not None else self._state.ends[head.ref]
-        if as_of is None:
-            return end == OPEN_END
-        return head.recorded_at <= as_of and (as_of < end or end == OPEN_END)
+        return head.turn is not None or self._state.ends[head.ref] == OPEN_END
+
+    def _is_shown(self, head: VersionHead, allowed: Filter) -> bool:
+        if allowed.as_of is None:
+            return self._is_current(head)
+        if head.is_displaced or not _is_known(head, allowed.as_of, allowed.horizons):
+            return False
+        known = (
+            other
+            for other in self._state.versions
+            if other.id == head.id and not other.is_displaced and _is_known(other, allowed.as_of, allowed.horizons)
+        )
+        return head.turn is not None or max(known, key=order_of).ref == head.ref
 
     def _is_allowed(self, head: VersionHead, allowed: Filter) -> bool:
         named = (
@@ -228,7 +237,7 @@ class ReferenceReader:
         return (
             all(not wanted or value in wanted for value, wanted in named)
             and all(tag.casefold() in tags for tag in allowed.tags)
-            and self._is_shown(head, allowed.as_of)
+            and self._is_shown(head, allowed)
         )
 
     def get_heads(self, documents: Collection[int]) -> Mapping[int, VersionHead]:
@@ -243,6 +252,11 @@ class ReferenceReader:
             "turns": len(self._state.turns),
             "files": len(self._state.files),
         }
+
+
+def _is_known(head: VersionHead, as_of: Instant, horizons: Mapping[LogId, int]) -> bool:
+    known = horizons.get(head.ref.log)
+    return head.recorded_at <= as_of if known is None else head.ref.seq < known
 
 
 def _name_of(head: VersionHead) -> str | None:

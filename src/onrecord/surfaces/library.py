@@ -115,7 +115,10 @@ class Updated(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version in a history; `superseded_at` is None for the newest."""
+    """One version in a history; `superseded_at` is None for the newest.
+
+    `known_at` and `pending_sync` are of versions that another installation recorded: since when they count here.
+    """
 
     version: int
     recorded_at: str
@@ -126,6 +129,8 @@ class Version:
     title: str
     path: str
     superseded_at: str | None = None
+    known_at: str | None = None
+    pending_sync: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +177,6 @@ def _pick(kind: type[_Value], shape: Mapping[str, Any], **more: object) -> _Valu
     return kind(**(chosen | more))
 
 
-def _tell(reply: Reply) -> dict[str, tuple[str, ...]]:
-    return {
-        "warnings": tuple(reply.warnings),
-        "degraded": tuple(degraded.reason for degraded in reply.degraded),
-    }
-
-
 class Vault:
     """An opened vault. Safe to use from several processes at once; one object serves one thread at a time.
 
@@ -187,6 +185,7 @@ class Vault:
 
     def __init__(self, opened: Opened, services: Services) -> None:
         self._session = opened.session
+        self._opening = opened.opening
         self._services = services
         self.settings = opened.settings
 
@@ -198,6 +197,14 @@ class Vault:
     ) -> None:
         self.close()
 
+    def _tell(self, reply: Reply) -> dict[str, tuple[str, ...]]:
+        """Return warnings and degradation of a call, that of opening the vault included."""
+        reply.join(self._opening)
+        return {
+            "warnings": tuple(reply.warnings),
+            "degraded": tuple(degraded.reason for degraded in reply.degraded),
+        }
+
     def close(self) -> None:
         """Release files and locks; nothing acknowledged depends on it."""
         self._session.close()
@@ -205,36 +212,38 @@ class Vault:
     def remember(self, text: str, **arguments: object) -> Remembered:
         """Keep a memory; arguments as of the operation `remember` (title, workspace, tags, event_time …)."""
         reply = remember(self._session, {"text": text, **arguments})
-        return _pick(Remembered, reply.data, **_tell(reply))
+        return _pick(Remembered, reply.data, **self._tell(reply))
 
     def find(self, query: str, **arguments: object) -> Found:
         """Find memories and turns; arguments as of the operation `find` (workspace, limit, mode, as_of)."""
         reply = find(self._session, {"query": query, **arguments})
         hits = reply.data.get("results")
         assert isinstance(hits, list)
-        return _pick(Found, reply.data, results=tuple(_pick(Hit, hit) for hit in hits), **_tell(reply))
+        return _pick(Found, reply.data, results=tuple(_pick(Hit, hit) for hit in hits), **self._tell(reply))
 
     def read(self, id: str, **arguments: object) -> Memory:
         """Read a memory whole, one version of it (`version`), or a span (`span=(a, b)`)."""
         reply = read(self._session, {"id": id, **arguments}, page_bytes=0)
-        return _pick(Memory, reply.data, **_tell(reply))
+        return _pick(Memory, reply.data, **self._tell(reply))
 
     def batch_read(self, ids: Sequence[str]) -> Report:
         """Read several memories under one page's budget."""
         reply = batch_read(self._session, {"ids": list(ids)})
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def update(self, id: str, *, expect: int, **arguments: object) -> Updated:
         """Make the next version: `old` and `new`, `patches`, `text`, or `tags`; `expect` is the version to change."""
         reply = update(self._session, {"id": id, "expect": expect, **arguments})
-        return _pick(Updated, reply.data, **_tell(reply))
+        return _pick(Updated, reply.data, **self._tell(reply))
 
     def history(self, id: str) -> History:
         """List the versions of a memory, oldest first."""
         reply = list_history(self._session, {"id": id})
         versions = reply.data["versions"]
         assert isinstance(versions, list)
-        return _pick(History, reply.data, versions=tuple(_pick(Version, item) for item in versions), **_tell(reply))
+        return _pick(
+            History, reply.data, versions=tuple(_pick(Version, item) for item in versions), **self._tell(reply)
+        )
 
     def capture(
         self, text: str, *, source: str, session: str, turn: str, role: str, **arguments: object
@@ -242,46 +251,46 @@ class Vault:
         """Append one turn of a conversation, once (also speaker, time, workspace)."""
         given = {"text": text, "source": source, "session": session, "turn": turn, "role": role, **arguments}
         reply = capture(self._session, given)
-        return _pick(CapturedTurn, reply.data, **_tell(reply))
+        return _pick(CapturedTurn, reply.data, **self._tell(reply))
 
     def import_turns(self, path: str, **arguments: object) -> Report:
         """Take in turns from a file of JSON lines {session, turn, speaker, text, time}."""
         reply = import_turns(
             self._session, {"path": path, **arguments}, self._services.list_lines(path), lambda _: None
         )
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def import_markdown(self, path: str, **arguments: object) -> Report:
         """Take in a tree of Markdown files."""
         reply = import_markdown(
             self._session, {"path": path, **arguments}, self._services.list_sources(path), lambda _: None
         )
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def replay(self, *, dry_run: bool = False) -> Report:
         """Write the next page of the backup to the vault."""
         reply = replay(self._session, {"dry_run": dry_run})
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def verify(self) -> Report:
         """Check tree, signatures, versions and files."""
         reply = verify(self._session, {}, self._services.get_verifier())
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def doctor(self) -> Report:
         """Name every file and part that needs attention."""
         reply = diagnose(self._session, {})
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def status(self) -> Report:
         """Show what the vault holds and how it is."""
         reply = describe_status(self._session, {})
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def reindex(self) -> Report:
         """Make the index anew."""
         reply = rebuild(self._session, lambda _: None)
-        return Report(**_tell(reply), data=reply.data)
+        return Report(**self._tell(reply), data=reply.data)
 
     def checkpoint(self) -> int:
         """Sync everything and sign the head; return the signed size."""

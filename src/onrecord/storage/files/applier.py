@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import errno
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from onrecord.domain.errors import LedgerRolledBackError
-from onrecord.domain.ids import Seq
+from onrecord.domain.ids import LogId, Seq
 from onrecord.domain.limits import LEDGER_SEGMENT_MAX_COUNT, VERSIONS_SEGMENT_MAX_BYTES
 from onrecord.domain.merkle import hash_leaf
 from onrecord.domain.problem import Problem, Severity
@@ -16,7 +17,8 @@ from onrecord.ports.store import FileState, VersionRow
 from onrecord.ports.system import ClockReading
 from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.frames import FrameChange, hash_bytes
-from onrecord.storage.files.head import CredentialState, Head
+from onrecord.storage.files.head import CredentialState, Head, SeenHead
+from onrecord.storage.files.logs import read_seen
 from onrecord.storage.files.placement import Placed, Placer
 from onrecord.storage.files.scan import describe_file
 from onrecord.storage.files.segments import SegmentWriter, name_segment
@@ -35,17 +37,22 @@ class Applied:
 
 
 def advance_head(head: Head, changes: Sequence[FrameChange], clock: ClockReading | None) -> Head:
-    """Return the head after the changes: tree, record time, credentials, clock; where the stores end stays."""
+    """Return the head after the changes; where the stores end stays."""
     credentials = dict(head.credentials)
     leaves = [hash_leaf(change.entry) for change in changes]
+    seen: dict[LogId, SeenHead] = {}
     for change, leaf in zip(changes, leaves, strict=True):
         credentials[change.cred] = CredentialState(change.cseq, leaf)
+        for item in read_seen(change.entry)[1]:
+            size, root = int(str(item["size"])), base64.b64decode(str(item["root"]))
+            seen[LogId(str(item["log"]))] = SeenHead(size, root, str(item["ts"]))
     return replace(
         head,
         frontier=head.frontier.extend(leaves),
         ts=changes[-1].ts if changes else head.ts,
         credentials=MappingProxyType(credentials),
         clock=clock or head.clock,
+        seen=MappingProxyType({**head.seen, **seen}) if seen else head.seen,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onrecord.domain.errors import StorageFailedError
 from onrecord.storage.files.disk import Disk, storage_errors
 
 _NAME = "backup.jsonl"
@@ -16,9 +17,9 @@ _FAILED_NAME = "backup.failed.jsonl"
 
 
 class Backup:
-    """The backup of one installation."""
+    """The backup of one installation; without a state folder (None) it is empty and takes nothing."""
 
-    def __init__(self, state: Disk) -> None:
+    def __init__(self, state: Disk | None) -> None:
         self._state = state
 
     def append(self, line: bytes) -> None:
@@ -42,25 +43,19 @@ class Backup:
         return len(self._read_all(_FAILED_NAME))
 
     def _append(self, name: str, line: bytes) -> None:
+        state = self._get_state()
         with storage_errors("write the backup"):
-            found = self._state.stat(name)
-            end = self._find_whole_end(name, found.st_size) if found is not None else 0
-            self._state.write_at(name, end, line + b"\n")
-            self._state.sync(name)
+            found = state.stat(name)
+            end = _find_whole_end(state, name, found.st_size) if found is not None else 0
+            state.write_at(name, end, line + b"\n")
+            state.sync(name)
             if found is None:
-                self._state.sync_folder("")
+                state.sync_folder("")
 
-    def _find_whole_end(self, name: str, size_bytes: int) -> int:
-        """Return where the last whole line ends: a torn line behind it was never acknowledged."""
-        tail_bytes = 4096
-        end = size_bytes
-        while end > 0:
-            start = max(0, end - tail_bytes)
-            place = self._state.read(name, start, end - start).rfind(b"\n")
-            if place >= 0:
-                return start + place + 1
-            end = start
-        return 0
+    def _get_state(self) -> Disk:
+        if self._state is None:
+            raise StorageFailedError("there is no state folder for a backup")
+        return self._state
 
     def read(self, first: int, limit: int) -> Sequence[bytes]:
         """Return whole lines `first` to `first + limit - 1`, without LF."""
@@ -68,7 +63,7 @@ class Backup:
 
     def _read_all(self, name: str) -> list[bytes]:
         with storage_errors("read the backup"):
-            if self._state.stat(name) is None:
+            if self._state is None or self._state.stat(name) is None:
                 return []
             return self._state.read(name).split(b"\n")[:-1]
 
@@ -76,7 +71,7 @@ class Backup:
         """Return (lines replayed, lines in all); a note beyond the end counts as none: repeating changes nothing."""
         with storage_errors("read the backup"):
             done = 0
-            if self._state.stat(_DONE_NAME) is not None:
+            if self._state is not None and self._state.stat(_DONE_NAME) is not None:
                 text = self._state.read(_DONE_NAME).decode(errors="replace").strip()
                 done = int(text) if text.isdecimal() else 0
         lines = len(self._read_all(_NAME))
@@ -84,6 +79,20 @@ class Backup:
 
     def set_progress(self, done: int) -> None:
         """Keep how many lines were replayed; a lost note only repeats lines, which changes nothing."""
+        state = self._get_state()
         with storage_errors("write the backup"):
-            self._state.write_at(_DONE_NAME, 0, f"{done}\n".encode())
-            self._state.sync(_DONE_NAME)
+            state.write_at(_DONE_NAME, 0, f"{done}\n".encode())
+            state.sync(_DONE_NAME)
+
+
+def _find_whole_end(state: Disk, name: str, size_bytes: int) -> int:
+    """Return where the last whole line ends: a torn line behind it was never acknowledged."""
+    tail_bytes = 4096
+    end = size_bytes
+    while end > 0:
+        start = max(0, end - tail_bytes)
+        place = state.read(name, start, end - start).rfind(b"\n")
+        if place >= 0:
+            return start + place + 1
+        end = start
+    return 0

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
-from onrecord.domain.canonical import encode_canonical
-from onrecord.domain.errors import DamagedError
-from onrecord.domain.ids import LogId
+from onrecord.domain.canonical import decode_strict, encode_canonical
+from onrecord.domain.errors import DamagedError, InvalidInputError, NewerFormatError
+from onrecord.domain.ids import LogId, is_log_id
+from onrecord.domain.instants import is_instant
 from onrecord.domain.merkle import Frontier
 from onrecord.ports.system import ClockReading
 from onrecord.storage.files.disk import Disk, storage_errors
 
 HEAD_NAME = "head.json"
+_MAX_BYTES = 64 << 20
+_HASH_BYTES = 32
+_MEMBERS = frozenset(
+    ("v", "gen", "log", "size", "root", "frontier", "ts", "ledger", "versions", "tail", "creds", "signed", "jump")
+)
+_OPTIONAL = frozenset({"clock", "seen"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +42,21 @@ class CredentialState:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenHead:
+    """Head of another log as an own entry named it last: entries, root, record time of its last entry."""
+
+    size: int
+    root: bytes
+    ts: str
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
     """State as of the last checkpoint; everything after it is in the journal of `generation`.
 
     `ts` is the last record time, empty for a new log. `tail` is the hash of the last bytes (at most 4,096) of the
     ledger segment that `ledger` names. `clock` is the reading at the last commit. `jump_s` is the clock's offset
-    that was last recorded, 0 for none.
+    that was last recorded, 0 for none. `seen` holds the heads of other logs that own entries have named.
     """
 
     log: LogId
@@ -54,6 +70,7 @@ class Head:
     signed: int = 0
     clock: ClockReading | None = None
     jump_s: int = 0
+    seen: Mapping[LogId, SeenHead] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def size(self) -> int:
@@ -81,6 +98,11 @@ class Head:
         }
         if self.clock is not None:
             shape["clock"] = encode_clock(self.clock)
+        if self.seen:
+            shape["seen"] = [
+                {"log": log, "size": seen.size, "root": _write(seen.root), "ts": seen.ts}
+                for log, seen in sorted(self.seen.items())
+            ]
         return encode_canonical(shape) + b"\n"
 
 
@@ -90,55 +112,126 @@ def encode_clock(reading: ClockReading) -> list[object]:
 
 
 def decode_clock(shape: object) -> ClockReading | None:
-    """Read what `encode_clock` wrote; None for anything else."""
+    """Read what `encode_clock` wrote; None for None.
+
+    Raises:
+        ValueError: anything else.
+    """
     match shape:
-        case [str(boot), int(boottime_us), int(wall_us)]:
-            return ClockReading(wall_us, boottime_us, boot)
-        case _:
+        case None:
             return None
+        case [str(boot), boottime_us, wall_us]:
+            return ClockReading(read_count(wall_us), read_count(boottime_us), boot)
+        case _:
+            raise ValueError("not a reading of the clock")
 
 
 def decode_head(data: bytes) -> Head:
-    """Read head.json.
+    """Read head.json, strictly: an unknown or missing member, or one of another form, is damage.
 
     Raises:
         DamagedError: it is not what `encode` writes.
+        NewerFormatError: a newer program wrote it.
     """
     try:
-        shape = json.loads(data)
-        frontier = Frontier(shape["size"], tuple(_read(node) for node in shape["frontier"]))
+        shape: dict[str, Any] = decode_strict(data, max_bytes=_MAX_BYTES)
+        check_version(shape, "head.json")
+        if not shape.keys() - _OPTIONAL == _MEMBERS:
+            raise ValueError("a member is unknown or missing")
+        frontier = Frontier(read_count(shape["size"]), tuple(_read(node) for node in shape["frontier"]))
         if _read(shape["root"]) != frontier.root():
             raise ValueError("root and frontier differ")
         return Head(
-            log=LogId(shape["log"]),
-            generation=int(shape["gen"]),
+            log=_read_log(shape["log"]),
+            generation=read_count(shape["gen"]),
             frontier=frontier,
-            ts=str(shape["ts"]),
-            ledger=StoreEnd(int(shape["ledger"]["segment"]), int(shape["ledger"]["bytes"])),
-            versions=StoreEnd(int(shape["versions"]["segment"]), int(shape["versions"]["bytes"])),
-            tail=_read(shape["tail"]),
-            credentials=MappingProxyType(
-                {
-                    name: CredentialState(int(state["cseq"]), _read(state["prev"]))
-                    for name, state in shape["creds"].items()
-                }
-            ),
-            signed=int(shape["signed"]),
+            ts=_read_ts(shape["ts"]) if shape["ts"] != "" else "",
+            ledger=_read_end(shape["ledger"]),
+            versions=_read_end(shape["versions"]),
+            tail=_read(shape["tail"]) if shape["tail"] != "" else b"",
+            credentials=MappingProxyType({name: _read_credential(item) for name, item in shape["creds"].items()}),
+            signed=read_count(shape["signed"]),
             clock=decode_clock(shape.get("clock")),
-            jump_s=int(shape["jump"]),
+            jump_s=_read_integer(shape["jump"]),
+            seen=MappingProxyType(dict(_read_seen(item) for item in shape.get("seen", ()))),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DamagedError("head.json of the state folder cannot be read") from error
+    except (ValueError, KeyError, TypeError, AttributeError, InvalidInputError) as error:
+        raise DamagedError("head.json of the state folder is damaged") from error
+
+
+def check_version(shape: Mapping[str, object], what: str) -> None:
+    """Check the member `v` of something on disk.
+
+    Raises:
+        NewerFormatError: above 1.
+        ValueError: absent, or no version at all.
+    """
+    version = _read_integer(shape["v"]) if "v" in shape else 0
+    if version > 1:
+        raise NewerFormatError(f"{what} was written by a newer program")
+    if version != 1:
+        raise ValueError("not a version of the format")
+
+
+def read_count(value: object) -> int:
+    """Return an integer from 0.
+
+    Raises:
+        ValueError: anything else; a boolean is no number.
+    """
+    number = _read_integer(value)
+    if number < 0:
+        raise ValueError("a count is not negative")
+    return number
+
+
+def _read_integer(value: object) -> int:
+    if type(value) is not int:
+        raise ValueError("an integer is expected")
+    return value
+
+
+def _read_end(shape: object) -> StoreEnd:
+    if not isinstance(shape, dict) or shape.keys() != {"segment", "bytes"}:
+        raise ValueError("not the end of a store")
+    return StoreEnd(read_count(shape["segment"]), read_count(shape["bytes"]))
+
+
+def _read_credential(shape: object) -> CredentialState:
+    if not isinstance(shape, dict) or shape.keys() != {"cseq", "prev"}:
+        raise ValueError("not the state of a credential")
+    return CredentialState(read_count(shape["cseq"]), _read(shape["prev"]))
+
+
+def _read_seen(shape: object) -> tuple[LogId, SeenHead]:
+    if not isinstance(shape, dict) or shape.keys() != {"log", "size", "root", "ts"}:
+        raise ValueError("not a head that was seen")
+    return _read_log(shape["log"]), SeenHead(read_count(shape["size"]), _read(shape["root"]), _read_ts(shape["ts"]))
+
+
+def _read_log(value: object) -> LogId:
+    if not isinstance(value, str) or not is_log_id(value):
+        raise ValueError("not a log id")
+    return LogId(value)
+
+
+def _read_ts(value: object) -> str:
+    if not isinstance(value, str) or not is_instant(value):
+        raise ValueError("not an instant")
+    return value
 
 
 def read_head(state: Disk) -> Head:
     """Read the state folder's head.
 
     Raises:
-        DamagedError: it is absent or not readable.
+        DamagedError: it is damaged.
+        NewerFormatError: a newer program wrote it.
+        StorageFailedError: it is absent or cannot be read.
     """
     with storage_errors("read head.json"):
-        return decode_head(state.read(HEAD_NAME))
+        data = state.read(HEAD_NAME)
+    return decode_head(data)
 
 
 def write_head(state: Disk, head: Head) -> None:
@@ -157,5 +250,8 @@ def _write(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _read(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)
+def _read(text: object) -> bytes:
+    data = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
+    if len(data) != _HASH_BYTES:
+        raise ValueError("not a hash")
+    return data

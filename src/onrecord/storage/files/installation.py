@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from onrecord.domain.checkpoint import format_origin, format_vkey
-from onrecord.domain.errors import DamagedError, NoVaultError, StorageFailedError, VaultExistsError
-from onrecord.domain.ids import VAULT_ID_CHARS, LogId, VaultId, derive_log_id, encode_base32
+from onrecord.domain.errors import DamagedError, NewerFormatError, OnRecordError, StorageFailedError, VaultOfflineError
+from onrecord.domain.ids import LogId, VaultId, derive_log_id, is_log_id
 from onrecord.ports.signing import Signer
 from onrecord.ports.system import IdSource
 from onrecord.storage.files.disk import Disk, storage_errors
-from onrecord.storage.files.head import HEAD_NAME, Head, write_head
+from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.lock import VaultLock
+from onrecord.storage.files.vault_config import FORMAT, MACHINE_FOLDER, VaultConfig, list_log_ids
 
-CONFIG_NAME = "onrecord.toml"
-MACHINE_FOLDER = ".onrecord"
 KEY_NAME = "key"
 PEPPER_NAME = "pseudonyms"
-FORMAT = 1
-
-_README = """# A memory vault
-
-Your memories lie here as Markdown files. Read and edit them with any editor.
-
-- Yours to edit, rename and move: every file below memories, facts, entities, workspaces and conflicts.
-- Below events are transcripts: raw turns, appended by programs. Reading is fine; an edit is noticed and named.
-- Keys such as id, version, by, recorded_at, status, origin and protection in the front matter are copies for the eye.
-  Changing them changes nothing.
-- Leave .onrecord alone: it holds the history and its proofs.
-- `onrecord doctor` names every file that needs your attention.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class VaultConfig:
-    """What `onrecord.toml` says. `problem` is set when it cannot be used; the vault is offline then."""
-
-    vault: VaultId
-    format: int
-    settings: dict[str, object]
-    problem: str = ""
+LOG_NAME = "log"
+_PEPPER_BYTES = 32
+_TRIES = 5
+_RESTORE = "Put the file back from a copy of {folder}, or move that folder away: a new installation begins then."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,122 +35,222 @@ class KeyMaker:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An opened state folder."""
+    """What this machine has of a vault.
+
+    Attributes:
+        folder: The state folder, absolute; empty where there is none and none may be made.
+        log: The own log; empty where it is not known.
+        pepper: 32 bytes; empty where nothing may be written.
+        obstacle: What forbids every write; None where writing is allowed.
+    """
 
     folder: str
     log: LogId
-    pepper: bytes
+    pepper: bytes = b""
+    obstacle: OnRecordError | None = None
 
 
-def read_config(folder: str) -> VaultConfig:
-    """Read `onrecord.toml`.
-
-    Raises:
-        NoVaultError: the folder has no `.onrecord`, so it never was a vault.
-    """
-    if not os.path.isdir(os.path.join(folder, MACHINE_FOLDER)):
-        raise NoVaultError("there is no vault at this place", field="vault")
-    offline = VaultConfig(VaultId(""), 0, {}, "")
-    try:
-        with open(os.path.join(folder, CONFIG_NAME), "rb") as file:
-            shape = tomllib.load(file)
-    except FileNotFoundError:
-        return VaultConfig(offline.vault, 0, {}, "onrecord.toml is absent")
-    except (OSError, ValueError) as error:
-        return VaultConfig(offline.vault, 0, {}, f"onrecord.toml cannot be read ({type(error).__name__})")
-    vault, number, settings = shape.get("vault"), shape.get("format"), shape.get("settings", {})
-    if not isinstance(vault, str) or len(vault) != VAULT_ID_CHARS or not vault.isalnum():
-        return VaultConfig(offline.vault, 0, {}, "onrecord.toml names no vault")
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        return VaultConfig(VaultId(vault), 0, {}, "onrecord.toml names no format")
-    return VaultConfig(VaultId(vault), number, settings if isinstance(settings, dict) else {})
-
-
-def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> VaultId:
-    """Make the folders, `onrecord.toml` and README of a new vault; existing files of the user stay.
-
-    Raises:
-        VaultExistsError: it already is one.
-        StorageFailedError: the folder cannot be made or written.
-    """
-    if os.path.lexists(os.path.join(folder, MACHINE_FOLDER)) or os.path.lexists(os.path.join(folder, CONFIG_NAME)):
-        raise VaultExistsError("this folder already is a vault", field="dir")
-    vault = VaultId(encode_base32(ids.draw(15), VAULT_ID_CHARS))
-    # A JSON string is a TOML basic string, but for DEL, which TOML wants escaped.
-    quoted = json.dumps(workspace, ensure_ascii=False).replace("\x7f", "\\u007f")
-    text = f'format = {FORMAT}\nvault = "{vault}"\ncreated = "{created}"\n\n[settings]\nworkspace = {quoted}\n'
-    with storage_errors("make the vault"):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        disk = Disk(folder)
-        try:
-            for name in ("memories", MACHINE_FOLDER):
-                disk.make_folder(name)
-            if not os.path.lexists(os.path.join(folder, "README.md")):
-                disk.write_new("README.md", _README.encode())
-                disk.sync("README.md")
-            disk.write_new(CONFIG_NAME, text.encode())
-            disk.sync(CONFIG_NAME)
-            disk.sync_folder("")
-        finally:
-            disk.close()
-    return vault
+def find_obstacle(config: VaultConfig) -> OnRecordError | None:
+    """Return what `onrecord.toml` alone says against writing, None for nothing."""
+    if not config.vault:
+        return VaultOfflineError(config.problem)
+    if config.format > FORMAT:
+        return NewerFormatError("the vault has a newer format than this program knows")
+    return VaultOfflineError(config.problem) if config.problem else None
 
 
 def open_installation(
-    vault_folder: str, state_root: str, vault: VaultId, keys: KeyMaker, ids: IdSource
+    vault_folder: str, state_root: str, config: VaultConfig, keys: KeyMaker, ids: IdSource
 ) -> Installation:
     """Open this machine's state folder of a vault, or make it with a new key and log if the pair is unknown.
 
+    What forbids writing is a value, so that what can be read is read: `onrecord.toml` absent, of another vault or of
+    a newer format, a state folder that is damaged or cannot be made. Nothing is made then.
+
     Raises:
-        StorageFailedError: state folder or the log's folder cannot be made.
-        DamagedError: the state folder is there but not usable.
+        StorageFailedError: the vault's folder cannot be looked at.
     """
+    place = _find_place(vault_folder)
+    folder = os.path.join(state_root, "vaults", f"{config.vault}-{place}")
+    obstacle = find_obstacle(config)
+    if not os.path.exists(folder):
+        other = _find_other(vault_folder, os.path.dirname(folder), place)
+        if other and not obstacle:
+            obstacle = VaultOfflineError("onrecord.toml names another vault than this machine knows here")
+        if other or obstacle:
+            return _read_installation(other, obstacle) if other else Installation("", LogId(""), obstacle=obstacle)
+    if obstacle is None and not os.path.exists(os.path.join(folder, HEAD_NAME)):
+        try:
+            with storage_errors("make the state folder"):
+                os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+            with VaultLock((folder + ".lock",), 10.0).hold():
+                if not os.path.exists(os.path.join(folder, HEAD_NAME)):
+                    _make_installation(vault_folder, folder, keys, ids)
+        except StorageFailedError as error:
+            is_there = os.path.isdir(folder)
+            return _read_installation(folder, error) if is_there else Installation("", LogId(""), obstacle=error)
+    return _read_installation(folder, obstacle)
+
+
+def forget_lost_log(vault_folder: str, state_root: str, vault: VaultId) -> None:
+    """Set aside the state folder of a vault whose log is not in it any more: `init` has just made `.onrecord` anew.
+
+    A file system may give the new folder the device and inode of the one that is gone.
+
+    Raises:
+        StorageFailedError: it cannot be set aside.
+    """
+    folder = os.path.join(state_root, "vaults", f"{vault}-{_find_place(vault_folder)}")
+    log = _find_log(folder)
+    if log and log not in list_log_ids(vault_folder):
+        with storage_errors("set the old state folder aside"):
+            os.rename(folder, f"{folder}.headless-{log}")
+
+
+def _find_place(vault_folder: str) -> str:
     with storage_errors("open the vault"):
         found = os.stat(os.path.join(vault_folder, MACHINE_FOLDER))
-    folder = os.path.join(state_root, "vaults", f"{vault}-{found.st_dev:x}-{found.st_ino:x}")
-    if not os.path.exists(os.path.join(folder, HEAD_NAME)):
-        with storage_errors("make the state folder"):
-            os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-        with VaultLock((folder + ".lock",), 10.0).hold():
-            if not os.path.exists(os.path.join(folder, HEAD_NAME)):
-                _make_installation(vault_folder, folder, keys, ids)
-    state = Disk(folder)
+    return f"{found.st_dev:x}-{found.st_ino:x}"
+
+
+def _find_other(vault_folder: str, root: str, place: str) -> str:
+    """Return the state folder of another vault id at this place whose log lies in the vault, or "".
+
+    Without the log in the vault it is the state of a folder that was here before and is gone.
+    """
+    try:
+        names = sorted(name for name in os.listdir(root) if name.endswith(f"-{place}"))
+    except OSError:
+        return ""
+    logs = set(list_log_ids(vault_folder))
+    return next((path for name in names if _find_log(path := os.path.join(root, name)) in logs), "")
+
+
+def _find_log(folder: str) -> LogId:
+    """Return the log that a state folder names, in `log` or else in `head.json`; empty for none."""
+    try:
+        state = Disk(folder)
+    except OSError:
+        return LogId("")
     try:
         with storage_errors("read the state folder"):
-            pepper = state.read(PEPPER_NAME)
-            log = LogId(state.read("log").decode().strip())
-    except (StorageFailedError, UnicodeDecodeError) as error:
-        raise DamagedError("the state folder of this vault is not whole") from error
+            if state.stat(LOG_NAME) is not None:
+                log = state.read(LOG_NAME).decode(errors="replace").strip()
+                if is_log_id(log):
+                    return LogId(log)
+        return read_head(state).log
+    except OnRecordError:
+        return LogId("")
     finally:
         state.close()
-    return Installation(folder, log, pepper)
+
+
+def _read_installation(folder: str, obstacle: OnRecordError | None) -> Installation:
+    """Read a state folder; what of it is not whole is an obstacle that names the file."""
+    try:
+        state = Disk(folder)
+    except OSError as error:
+        reason = f"the state folder cannot be read: {os.strerror(error.errno or 0)}"
+        return Installation("", LogId(""), obstacle=obstacle or StorageFailedError(reason))
+    try:
+        damage = next(find_damage(state), None)
+        pepper = b"" if damage or obstacle else state.read(PEPPER_NAME)
+    finally:
+        state.close()
+    return Installation(folder, _find_log(folder), pepper, obstacle or damage)
+
+
+def find_damage(state: Disk) -> Iterator[OnRecordError]:
+    """Yield, for each file of a state folder without which nothing can be written, what is wrong with it."""
+    hint = _RESTORE.format(folder=state.root)
+    pepper = _read_small(state, PEPPER_NAME)
+    if pepper is None or len(pepper) != _PEPPER_BYTES:
+        yield DamagedError(f"{PEPPER_NAME} of the state folder is {_describe(pepper)}", hint=hint)
+    try:
+        head = _read_live_head(state)
+    except NewerFormatError as error:
+        yield error
+        return
+    except OnRecordError as error:
+        yield DamagedError(error.reason, hint=hint)
+        head = None
+    found = _read_small(state, LOG_NAME)
+    log = (found or b"").decode(errors="replace").strip()
+    if not is_log_id(log) or (head is not None and head.log != log):
+        mend = f"Write the line {head.log} into it." if head is not None else hint
+        yield DamagedError(f"{LOG_NAME} of the state folder is {_describe(found)}", hint=mend)
+    if head is not None and state.stat(Journal(state, head.generation).name) is None:
+        yield DamagedError(f"journal.{head.generation} of the state folder is absent", hint=hint)
+
+
+def _read_live_head(state: Disk) -> Head:
+    """Return the head; one whose journal a checkpoint of another process has just removed is read anew."""
+    head = read_head(state)
+    for _ in range(_TRIES):
+        if state.stat(Journal(state, head.generation).name) is not None:
+            return head
+        before, head = head, read_head(state)
+        if before.generation == head.generation:
+            return head
+    return head
+
+
+def _read_small(state: Disk, name: str) -> bytes | None:
+    try:
+        return state.read(name, 0, 4_096)
+    except OSError:
+        return None
+
+
+def _describe(data: bytes | None) -> str:
+    return "absent or cannot be read" if data is None else "damaged"
 
 
 def _make_installation(vault_folder: str, folder: str, keys: KeyMaker, ids: IdSource) -> None:
+    """Make a state folder aside, then the log's folder in the vault, then move the state folder to its place.
+
+    A try that was cut off is gone on with, so that no second key is made for a log that is begun.
+    """
     new = folder + ".new"
-    pem, public_key = keys.make()
-    log = derive_log_id(public_key)
     with storage_errors("make the state folder"):
-        if os.path.isdir(new):
-            shutil.rmtree(new)
+        if not _is_whole(new):
+            _make_state(new, keys, ids)
+        log = _find_log(new)
         if os.path.isdir(folder):
-            # A crash or a hand left a folder without a head: it names no acknowledged entry, so nothing is lost.
+            # A hand left a folder without a head: a new installation begins, and doctor names the old folder.
             os.rename(folder, f"{folder}.headless-{log}")
-        os.mkdir(new, 0o700)
-        _make_log_folder(vault_folder, log, format_vkey(format_origin(log), public_key))
-        state = Disk(new)
-        try:
-            state.write_new(KEY_NAME, pem)
-            state.write_new(PEPPER_NAME, ids.draw(32))
-            state.write_new("log", f"{log}\n".encode())
-            for name in (KEY_NAME, PEPPER_NAME, "log"):
-                state.sync(name)
-            Journal(state, 0).create()
-            write_head(state, Head(log))
-        finally:
-            state.close()
+        _make_log_folder(vault_folder, log, keys.open(os.path.join(new, KEY_NAME)).vkey())
         os.rename(new, folder)
         _sync_absolute(os.path.dirname(folder))
+
+
+def _is_whole(folder: str) -> bool:
+    try:
+        state = Disk(folder)
+    except OSError:
+        return False
+    try:
+        return state.stat(KEY_NAME) is not None and next(find_damage(state), None) is None
+    finally:
+        state.close()
+
+
+def _make_state(new: str, keys: KeyMaker, ids: IdSource) -> None:
+    if os.path.isdir(new):
+        shutil.rmtree(new)
+    pem, public_key = keys.make()
+    log = derive_log_id(public_key)
+    os.mkdir(new, 0o700)
+    state = Disk(new)
+    try:
+        files = {KEY_NAME: pem, PEPPER_NAME: ids.draw(_PEPPER_BYTES), LOG_NAME: f"{log}\n".encode()}
+        for name, data in files.items():
+            state.write_new(name, data)
+            state.sync(name)
+        Journal(state, 0).create()
+        write_head(state, Head(log))
+    finally:
+        state.close()
 
 
 def _make_log_folder(vault_folder: str, log: LogId, vkey: str) -> None:
@@ -182,6 +259,8 @@ def _make_log_folder(vault_folder: str, log: LogId, vkey: str) -> None:
         base = f"{MACHINE_FOLDER}/{log}"
         for name in ("ledger", "versions"):
             disk.make_folder(f"{base}/{name}")
+        if disk.stat(f"{base}/key.pub") is not None:
+            disk.unlink(f"{base}/key.pub")
         disk.write_new(f"{base}/key.pub", f"{vkey}\n".encode())
         disk.sync(f"{base}/key.pub")
         for name in (f"{base}/ledger", f"{base}/versions", base, MACHINE_FOLDER, ""):

@@ -4,14 +4,61 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, NoReturn
 
 from onrecord.domain.canonical import encode_canonical
+from onrecord.domain.entry_types import FORMS
 from onrecord.domain.errors import DamagedError, InvalidInputError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, parse_entry_ref
 from onrecord.domain.instants import Instant
 from onrecord.ports.store import Actor, TurnRow, VersionDraft, VersionRow
+from onrecord.storage.files.head import check_version
 
 _MODES = frozenset({"placed", "observed", "displaced"})
+_ROLES = frozenset({"user", "assistant", "tool", "system", "document"})
+_NEWER = re.compile(rb'"v":(?:[2-9]|1[0-9])')
+_ALWAYS: Final = frozenset(("v", "seq", "id", "version", "kind", "ts", "type", "origin", "status", "workspace"))
+_OPTIONAL: Final = frozenset(("protection", "client", "agent", "from", "mode", "key", "redacted", "pending"))
+_TURN_NEEDED: Final = frozenset(("turn", "source", "session", "role", "n", "at"))
+_TURN_OPTIONAL: Final = frozenset({"speaker", "time"})
+_TURN_KEPT: Final = frozenset({"role", "time", "n", "at"})
+
+
+def _match(pattern: str) -> Callable[[object], bool]:
+    fullmatch = re.compile(pattern).fullmatch
+    return lambda value: isinstance(value, str) and fullmatch(value) is not None
+
+
+def _is_filled(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+# What a member looks like, where a type alone does not say it; `turn` of a row is a name, of an entry a number.
+_FORMS: Final[Mapping[str, Callable[[object], bool]]] = {
+    "seq": FORMS["seq"],
+    "id": FORMS["rec"],
+    "version": FORMS["ver"],
+    "kind": FORMS["kind"],
+    "origin": FORMS["origin"],
+    "status": FORMS["status"],
+    "protection": FORMS["protection"],
+    "ts": FORMS["ts"],
+    "time": FORMS["ts"],
+    "n": FORMS["ver"],
+    "at": FORMS["n"],
+    "from": FORMS["from"],
+    "pending": FORMS["from"],
+    "salt": FORMS["prev"],
+    "erased": FORMS["appr"],
+    "key": _match("[A-Za-z0-9_-]{22}"),
+    "mode": lambda value: isinstance(value, str) and value in _MODES,
+    "role": lambda value: isinstance(value, str) and value in _ROLES,
+    "path": _is_filled,
+    "type": _is_filled,
+    "sealed": lambda value: isinstance(value, dict),
+}
 
 
 def describe_row(row: VersionRow) -> dict[str, object]:
@@ -80,20 +127,42 @@ def encode_row(shape: dict[str, object], data: bytes) -> bytes:
 
 
 def decode_row(line: bytes, log: LogId) -> VersionRow:
-    """Read a line of a versions store, or a described row with no bytes (`data` is empty then).
+    """Read a line of a versions store.
 
     Raises:
-        DamagedError: not a row of version 1.
+        DamagedError: not exactly a row of version 1.
+        NewerFormatError: a newer program wrote it.
     """
     try:
-        shape = json.loads(line)
+        shape = json.loads(line, object_pairs_hook=_collect_members, parse_constant=_refuse_constant)
+        if not isinstance(shape, dict):
+            raise ValueError("an object is expected")
         return build_row(shape, log)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, InvalidInputError) as error:
-        raise DamagedError("a row of the versions store cannot be read") from error
+        raise DamagedError("a row of the versions store is damaged") from error
+
+
+def is_newer_line(tail: bytes) -> bool:
+    """Tell whether lines of a ledger or versions store, the first perhaps cut in front, hold one of a newer format.
+
+    Quotes are escaped inside strings, so that the member itself is what is found.
+    """
+    return _NEWER.search(tail) is not None
+
+
+def _collect_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a member occurs twice")
+    return found
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError("no number of JSON")
 
 
 def build_row(shape: dict[str, object], log: LogId, data: bytes | None = None) -> VersionRow:
-    """Make a row of its members.
+    """Make a row of its members; each is known, none is missing, all have their form.
 
     Args:
         shape: Members as `describe_row` gives them, with or without the bytes.
@@ -101,34 +170,26 @@ def build_row(shape: dict[str, object], log: LogId, data: bytes | None = None) -
         data: The exact bytes, where `shape` does not hold them.
 
     Raises:
-        ValueError, KeyError, TypeError: not a row.
+        NewerFormatError: a newer program wrote it.
+        ValueError, KeyError, TypeError, InvalidInputError: not a row.
     """
-    if shape["v"] != 1:
-        raise ValueError("a row of a newer format")
-    is_erased = "erased" in shape
-    if data is None:
-        data = _read_data(shape)
-    mode = shape.get("mode", "placed")
-    if mode not in _MODES:
-        raise ValueError("unknown mode")
-    parents = shape.get("from", ())
-    redacted = shape.get("redacted", ())
-    if not isinstance(parents, list | tuple) or not isinstance(redacted, list | tuple):
-        raise TypeError("a list is expected")
+    check_version(shape, "a row of the versions store")
+    _check_members(shape, has_data=data is None)
+    is_erased, is_sealed = "erased" in shape, "sealed" in shape
     draft = VersionDraft(
         id=RecordId(_text(shape["id"])),
         version=_number(shape["version"]),
         kind=_text(shape["kind"]),
         path=_text(shape.get("path", "")),
-        data=data,
+        data=_read_data(shape) if data is None else data,
         origin=_text(shape["origin"]),
         workspace=_text(shape["workspace"]),
         status=_text(shape["status"]),
         protection=_text(shape.get("protection", "normal")),
-        parents=tuple(parse_entry_ref(_text(parent)) for parent in parents),
-        mode=mode,  # type: ignore[arg-type]  # checked above
+        parents=tuple(parse_entry_ref(_text(parent)) for parent in _list(shape.get("from", []))),
+        mode=shape.get("mode", "placed"),  # type: ignore[arg-type]  # checked above
         turn=_build_turn(shape) if shape["type"] == "event.append" and not is_erased else None,
-        redacted=tuple(_text(rule) for rule in redacted),
+        redacted=tuple(_text(rule) for rule in _list(shape.get("redacted", []))),
     )
     return VersionRow(
         ref=EntryRef(log, Seq(_number(shape["seq"]))),
@@ -139,10 +200,32 @@ def build_row(shape: dict[str, object], log: LogId, data: bytes | None = None) -
         key=_text(shape.get("key", "")),
         actor=Actor(_text(shape.get("client", "")), _text(shape.get("agent", ""))),
         is_erased=is_erased,
+        is_sealed=is_sealed,
     )
 
 
-def _build_turn(shape: dict[str, object]) -> TurnRow:
+def _check_members(shape: Mapping[str, object], *, has_data: bool) -> None:
+    """Check which members stand, and the form of those that have one of their own."""
+    names = shape.keys()
+    is_erased, is_turn = "erased" in names, shape.get("type") == "event.append"
+    needed, allowed = _ALWAYS, _ALWAYS | _OPTIONAL
+    if is_erased:
+        allowed = allowed | {"erased"} | (_TURN_KEPT if is_turn else set())
+    else:
+        needed = needed | {"path"} | (_TURN_NEEDED if is_turn else set())
+        allowed = allowed | needed | (_TURN_OPTIONAL if is_turn else set())
+        body = {"sealed"} if "sealed" in names else {"salt"} | ({"text", "b64"} & names if has_data else set())
+        if has_data and len(body) != (1 if "sealed" in names else 2):
+            raise ValueError("a row has its bytes once")
+        needed, allowed = needed | body, allowed | body
+    if not needed <= names or not names <= allowed:
+        raise ValueError("a member is unknown or missing")
+    for name, has_form in _FORMS.items():
+        if name in names and not has_form(shape[name]):
+            raise ValueError(f"{name} has another form")
+
+
+def _build_turn(shape: Mapping[str, object]) -> TurnRow:
     time = shape.get("time")
     return TurnRow(
         source=_text(shape["source"]),
@@ -156,7 +239,7 @@ def _build_turn(shape: dict[str, object]) -> TurnRow:
     )
 
 
-def _read_data(shape: dict[str, object]) -> bytes:
+def _read_data(shape: Mapping[str, object]) -> bytes:
     if "text" in shape:
         return _text(shape["text"]).encode()
     if "b64" in shape:
@@ -170,7 +253,13 @@ def _text(value: object) -> str:
     return value
 
 
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError("a list is expected")
+    return value
+
+
 def _number(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
+    if type(value) is not int:
         raise TypeError("an integer is expected")
     return value

@@ -104,10 +104,10 @@ class SegmentReader:
         found = {int(match[1]): f"{self._folder}/{name}" for name in names if (match := _NAME.fullmatch(name))}
         return sorted(found.items())
 
-    def read_lines(self, segment: int = 0, offset: int = 0) -> Iterator[bytes]:
-        """Yield lines without LF from a place on, through the following segments."""
+    def read_lines(self, segment: int = 0, offset: int = 0, last: int | None = None) -> Iterator[bytes]:
+        """Yield lines without LF from a place on, through the following segments up to `last` (None: all)."""
         for number, path in self.list_segments():
-            if number < segment:
+            if number < segment or (last is not None and number > last):
                 continue
             yield from self._read_segment(path, offset if number == segment else 0)
 

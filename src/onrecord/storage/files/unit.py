@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -22,7 +21,9 @@ from onrecord.ports.signing import Signer
 from onrecord.ports.store import Actor, Change, FileState, PlacedFile, Receipt, Stamp, VersionDraft, VersionRow
 from onrecord.ports.system import Clock, IdSource
 from onrecord.storage.files.frames import FrameChange
+from onrecord.storage.files.head import SeenHead
 from onrecord.storage.files.log_writer import LogWriter, Outcome
+from onrecord.storage.files.seen import ForeignHeads, list_seen_members
 
 _SALT_BYTES = 32
 _SYSTEM = Actor("onrecord")
@@ -32,30 +33,37 @@ _WITH_STATUS = frozenset({"record.create", "record.update"})
 class FileWriteUnit:
     """The right to write to one vault; made and used only while its lock is held."""
 
-    def __init__(self, writer: LogWriter, pepper: bytes, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, writer: LogWriter, pepper: bytes, clock: Clock, ids: IdSource, foreign: ForeignHeads) -> None:
         self._writer = writer
         self._pepper = pepper
         self._ids = ids
+        self._foreign = foreign
+        self._has_looked = False
         self._reading = clock.read()
         self.problems: list[Problem] = []
         self.settled: list[tuple[VersionRow, FileState | None]] = []
-        self._base_us, self._jump_s = self._choose_time()
-        if self._jump_s:
-            message = f"the clock is {self._jump_s} s off the record time; the record time is kept"
-            self.problems.append(Problem("", 0, "clock_jump", Severity.WARNING, message, "Set the machine's clock."))
+        self._base_us = self._jump_s = 0
+        self._choose_time(writer.head.seen)
 
-    def _choose_time(self) -> tuple[int, int]:
+    def _choose_time(self, seen: Mapping[LogId, SeenHead]) -> None:
+        """Set the record time of what is committed next, behind the own last entry and the heads seen."""
         head = self._writer.head
-        last_us = to_unix_us(Instant(head.ts)) if head.ts else 0
+        times = [head.ts, *(item.ts for item in seen.values())]
+        last_us = max(to_unix_us(Instant(ts)) if ts else 0 for ts in times)
         last = head.clock
         elapsed_us = None
         if last is not None and last.boot == self._reading.boot:
             elapsed_us = self._reading.boottime_us - last.boottime_us
         chosen = choose_record_time(self._reading.wall_us, last_us, last.wall_us if last else None, elapsed_us)
-        return chosen.us, chosen.jump_s
+        self._base_us, self._jump_s = chosen.us, chosen.jump_s
+        self.problems = [problem for problem in self.problems if problem.code != "clock_jump"]
+        if self._jump_s:
+            message = f"the clock is {self._jump_s} s off the record time; the record time is kept"
+            self.problems.append(Problem("", 0, "clock_jump", Severity.WARNING, message, "Set the machine's clock."))
 
     def stamp(self, place: int) -> Stamp:
         """Return name and record time of the change at index `place` of the next commit."""
+        self._see_logs()
         seq = Seq(self._writer.next_seq + place)
         head = self._writer.head
         floor_us = to_unix_us(Instant(head.ts)) + 1 if head.ts else 0
@@ -66,9 +74,8 @@ class FileWriteUnit:
         return RecordId(encode_base32(self._ids.draw(8), RECORD_ID_CHARS))
 
     def hash_key(self, key: str) -> str:
-        """Return an idempotency key as it is stored: 22 characters base64url of its HMAC."""
-        digest = hmac.new(self._pepper, key.encode(), hashlib.sha256).digest()
-        return base64.urlsafe_b64encode(digest).decode()[:22]
+        """Return an idempotency key as it is stored."""
+        return hash_key(self._pepper, key)
 
     def commit(self, changes: Sequence[Change], actor: Actor, key: str = "") -> Receipt:
         """Make the changes durable as one, then apply them."""
@@ -77,6 +84,7 @@ class FileWriteUnit:
         size = sum(len(change.draft.data) for change in changes if change.draft is not None)
         if len(changes) > 1 and size > BATCH_MAX_BYTES:
             raise LimitExceededError(f"a batch has at most {BATCH_MAX_BYTES} bytes")
+        self._see_logs()
         first = self._writer.next_seq
         outcome, rows = self._commit(changes, actor, key)
         placed = [PlacedFile(changes[row.ref.seq - first], row.ref, state) for row, state in outcome.placed]
@@ -119,9 +127,27 @@ class FileWriteUnit:
         outcome.displaced.clear()
         return self._commit(changes, _SYSTEM, "")[1]
 
-    def start_log(self, signer: Signer, seen: Sequence[Mapping[str, object]]) -> None:
-        """Write the first entry of the log: its key and the heads of the logs found."""
-        self._commit([Change("log.start", None, {"key": signer.vkey(), "seen": list(seen)})], _SYSTEM, "")
+    def start_log(self, signer: Signer) -> None:
+        """Write the first entry of the log, its key and the heads of the logs found, and more where those are many."""
+        first, *more = list_seen_members(self._look()) or [[]]
+        start = Change("log.start", None, {"key": signer.vkey(), "seen": first})
+        self._commit([start, *(Change("log.seen", None, {"seen": part}) for part in more)], _SYSTEM, "")
+
+    def _see_logs(self) -> None:
+        """Before the first change of this unit: name the heads of other logs that have grown since they were named."""
+        if self._has_looked:
+            return
+        parts = list_seen_members(self._look())
+        if parts:
+            self._commit([Change("log.seen", None, {"seen": part}) for part in parts], _SYSTEM, "")
+
+    def _look(self) -> Mapping[LogId, SeenHead]:
+        head = self._writer.head
+        heads = self._foreign.find_advanced(head.log, head.seen, self._reading.wall_us)
+        self._has_looked = True
+        if heads:
+            self._choose_time({**head.seen, **heads})
+        return heads
 
     def _commit(self, changes: Sequence[Change], actor: Actor, key: str) -> tuple[Outcome, list[VersionRow]]:
         changes = self._with_clock_jump(changes)
@@ -167,6 +193,12 @@ class FileWriteUnit:
         return VersionRow(stamp.ref, change.type, change.draft, stamp.recorded_at, salt, key, actor)
 
 
+def hash_key(pepper: bytes, key: str) -> str:
+    """Return an idempotency key as it is stored: 22 characters base64url of its HMAC under the pepper."""
+    digest = hmac.new(pepper, key.encode(), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:22]
+
+
 def _list_members(change: Change, row: VersionRow | None) -> dict[str, object]:
     members = dict(change.members)
     if row is None:
@@ -188,16 +220,3 @@ def _list_members(change: Change, row: VersionRow | None) -> dict[str, object]:
     if draft.protection != "normal" and change.type in _WITH_STATUS:
         members["protection"] = draft.protection
     return members
-
-
-def describe_seen(log: LogId, size: int, root: bytes, ts: str) -> dict[str, object]:
-    """Return one item of `seen`."""
-    return {"log": log, "size": size, "root": base64.b64encode(root).decode(), "ts": ts}
-
-
-def read_entry_ts(line: bytes) -> str:
-    """Return the record time of a ledger line, the beginning of time when it cannot be read."""
-    try:
-        return str(json.loads(line)["ts"])
-    except (ValueError, KeyError, TypeError):
-        return "0001-01-01T00:00:00.000000Z"

@@ -10,7 +10,7 @@ from typing import Any
 
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.heads import TurnName, VersionHead, order_of
-from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
 from onrecord.ports.index import Document, FileStamp, Filter
 from onrecord.storage.sqlite.schema import build_damage
@@ -267,9 +267,13 @@ def filter_documents(
     if allowed.as_of is None:
         conditions.append("ended_at = ?")
         bound.append(OPEN_END)
-    else:
+    elif not allowed.horizons:
         conditions.append("recorded_at <= ? AND (ended_at > ? OR ended_at = ?)")
         bound += (allowed.as_of, allowed.as_of, OPEN_END)
+    else:
+        condition, more = _describe_known(allowed.as_of, allowed.horizons)
+        conditions.append(condition)
+        bound += more
     named: Mapping[str, Collection[str]] = {
         "workspace": allowed.workspaces,
         "kind": allowed.kinds,
@@ -286,6 +290,26 @@ def filter_documents(
         bound.append(tag)
     rows = connection.execute(f"SELECT document FROM heads WHERE {' AND '.join(conditions)}", bound)
     return {document for (document,) in rows}
+
+
+def _describe_known(as_of: Instant, horizons: Mapping[LogId, int]) -> tuple[str, list[object]]:
+    """Return the condition, with its values, that a head was known and newest, other logs by what was seen of them.
+
+    `ended_at` does not help: it is when the next version was recorded, not when it was seen here.
+    """
+
+    def is_known(table: str) -> str:
+        seen = f"SELECT value FROM json_each(?) WHERE key = {table}.log"
+        return f"coalesce({table}.seq < ({seen}), {table}.recorded_at <= ?)"
+
+    known = [json.dumps(dict(horizons)), as_of]
+    order = ", ".join(f"heads.{name}" for name in _ORDER.split(", "))
+    later = ", ".join(f"later.{name}" for name in _ORDER.split(", "))
+    condition = (
+        f"{is_known('heads')} AND (n IS NOT NULL OR NOT EXISTS (SELECT 1 FROM heads AS later WHERE later.id = heads.id "
+        f"AND later.n IS NULL AND later.is_displaced = 0 AND ({later}) > ({order}) AND {is_known('later')}))"
+    )
+    return condition, [*known, *known]
 
 
 def read_facets(connection: sqlite3.Connection, where: str, *values: object) -> dict[int, Facets]:

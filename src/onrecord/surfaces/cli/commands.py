@@ -54,8 +54,7 @@ def _use(use_case: UseCase) -> Command:
             reply = use_case(opened.session, call.given)
         finally:
             opened.session.close()
-        for degraded in opened.opening.degraded:
-            reply.degrade(degraded.reason, degraded.mend)
+        reply.join(opened.opening)
         return reply, 0
 
     return command
@@ -66,6 +65,7 @@ def _init(call: Call) -> tuple[Reply, int]:
     path = os.path.abspath(os.path.expanduser(str(folder))) if folder else call.settings.vault_folder
     opened = call.services.make_vault(path, call.settings, call.caller)
     reply = Reply(data={"vault": opened.session.store.vault, "path": path})
+    reply.join(opened.opening)
     opened.session.close()
     return reply, 0
 
@@ -80,10 +80,14 @@ def _import(call: Call) -> tuple[Reply, int]:
         with show_progress("importing", is_quiet=call.as_json) as progress:
             if is_turns:
                 lines: Iterable[bytes] = sys.stdin.buffer if path == "-" else call.services.list_lines(path)
-                return import_turns(opened.session, call.given, lines, progress), 0
-            return import_markdown(opened.session, call.given, call.services.list_sources(path), progress), 0
+                reply = import_turns(opened.session, call.given, lines, progress)
+            else:
+                sources = call.services.list_sources(path)
+                reply = import_markdown(opened.session, call.given, sources, progress)
     finally:
         opened.session.close()
+    reply.join(opened.opening)
+    return reply, 0
 
 
 def _verify(call: Call) -> tuple[Reply, int]:
@@ -92,6 +96,7 @@ def _verify(call: Call) -> tuple[Reply, int]:
         reply = verify(opened.session, call.given, call.services.get_verifier())
     finally:
         opened.session.close()
+    reply.join(opened.opening)
     is_broken = reply.data["verdict"] == "BROKEN"
     return reply, 2 if is_broken else 1 if reply.data["differences"] else 0
 
@@ -102,6 +107,7 @@ def _doctor(call: Call) -> tuple[Reply, int]:
         reply = diagnose(opened.session, call.given)
     finally:
         opened.session.close()
+    reply.join(opened.opening)
     counts = reply.data["counts"]
     assert isinstance(counts, dict)
     return reply, 2 if counts["critical"] else 1 if counts["warning"] else 0
@@ -111,9 +117,11 @@ def _reindex(call: Call) -> tuple[Reply, int]:
     opened = call.services.open_vault(call.settings, call.caller, False)
     try:
         with show_progress("indexing", is_quiet=call.as_json) as progress:
-            return rebuild(opened.session, progress), 0
+            reply = rebuild(opened.session, progress)
     finally:
         opened.session.close()
+    reply.join(opened.opening)
+    return reply, 0
 
 
 def _config(call: Call) -> tuple[Reply, int]:

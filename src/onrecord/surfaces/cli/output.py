@@ -110,7 +110,13 @@ def _print_doctor(data: Data) -> None:
         if item.get("mend"):
             print(f"          {item['mend']}")
     counts = data["counts"]
+    _print_cut(len(data["findings"]), data["total"], "findings")
     print(f"{counts['critical']} critical, {counts['warning']} warnings, {counts['info']} notes")
+
+
+def _print_cut(shown: int, total: int, what: str) -> None:
+    if shown < total:
+        print(f"(the page has room for {shown} of {total} {what}; mend these and ask again)")
 
 
 def _print_verify(data: Data) -> None:
@@ -122,6 +128,8 @@ def _print_verify(data: Data) -> None:
             print(f"    {_dump(log['fault'])}")
     for item in data["differences"]:
         print(f"  {item['code']}  {item['path']}  {item['message']}")
+    _print_cut(len(data["logs"]), data["logs_total"], "logs")
+    _print_cut(len(data["differences"]), data["differences_total"], "differences")
     print(f"this does not show: {'; '.join(data['not_shown'])}")
 
 

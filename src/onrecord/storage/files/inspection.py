@@ -1,0 +1,78 @@
+"""What doctor asks of an installation: each file of it that is absent, damaged, or of nobody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from onrecord.domain.checkpoint import format_origin
+from onrecord.domain.errors import OnRecordError
+from onrecord.domain.ids import LogId
+from onrecord.domain.problem import Problem, Severity
+from onrecord.storage.files.claims import find_strays
+from onrecord.storage.files.disk import Disk
+from onrecord.storage.files.head import read_head
+from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_damage
+from onrecord.storage.files.journal import Journal
+from onrecord.storage.files.vault_config import CONFIG_NAME, TEMPORARY_CONFIG_NAME, VaultConfig
+
+_KEY_MEND = (
+    "Put the file key back from where you keep secrets. Without it the log goes on unsigned; to sign again, move "
+    "{folder} away: a new installation begins."
+)
+
+
+def inspect_vault(vault: Disk, config: VaultConfig) -> Iterator[Problem]:
+    """Yield what is wrong with `onrecord.toml` and with `.onrecord`."""
+    if config.problem:
+        mend = "Put onrecord.toml back from a copy of the vault; `vault` in it is the name of this vault."
+        yield Problem(CONFIG_NAME, 0, "vault_offline", Severity.CRITICAL, config.problem, mend)
+    for name in config.unknown:
+        message = f"unknown key {name[:80]!r}; it has no effect"
+        yield Problem(CONFIG_NAME, 0, "unknown_setting", Severity.WARNING, message, "Correct or remove it.")
+    if vault.stat(TEMPORARY_CONFIG_NAME) is not None:
+        message = "left by an init that was cut off"
+        yield Problem(TEMPORARY_CONFIG_NAME, 0, "temporary_left", Severity.INFO, message, "Remove it.")
+    try:
+        yield from find_strays(vault, is_state=False)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        yield Problem(".onrecord", 0, "not_a_regular_file", Severity.CRITICAL, f"it cannot be read: {reason}")
+
+
+def inspect_state(state: Disk, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
+    """Yield what is wrong with a state folder: files absent or damaged, the key, strays, what was set aside."""
+    damaged = list(find_damage(state))
+    for error in damaged:
+        yield Problem("", 0, f"state_{error.code}", Severity.CRITICAL, error.reason, error.hint)
+    if not damaged:
+        yield from _inspect_journal(state)
+    yield from _inspect_key(state, log, keys)
+    yield from find_strays(state, is_state=True)
+    parent, name = os.path.split(state.root)
+    for other in sorted(os.listdir(parent)):
+        if other.startswith((f"{name}.headless-", f"{name}.new")):
+            message = f"{other}: a state folder that was set aside or never finished"
+            yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Remove {os.path.join(parent, other)}.")
+
+
+def _inspect_journal(state: Disk) -> Iterator[Problem]:
+    journal = Journal(state, read_head(state).generation)
+    try:
+        journal.read_new()
+    except OnRecordError as error:
+        message = f"{journal.name} of the state folder: {error.reason}"
+        mend = f"Put {state.root} back from a copy, or move it away: a new installation begins then."
+        yield Problem("", 0, "state_damaged", Severity.CRITICAL, message, mend)
+
+
+def _inspect_key(state: Disk, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
+    mend = _KEY_MEND.format(folder=state.root)
+    try:
+        vkey = keys.open(os.path.join(state.root, KEY_NAME)).vkey()
+    except OnRecordError as error:
+        yield Problem("", 0, "key_unusable", Severity.CRITICAL, f"{KEY_NAME}: {error.reason}", mend)
+        return
+    if log and not vkey.startswith(f"{format_origin(log)}+"):
+        message = f"{KEY_NAME}: the private key is another log's"
+        yield Problem("", 0, "key_unusable", Severity.CRITICAL, message, mend)

@@ -1,0 +1,191 @@
+"""Reading the logs of a vault, whoever writes them: rows, entries, and how far each reaches."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.ids import EntryRef, LogId, Seq, is_log_id
+from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.store import VersionRow
+from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.rows import decode_row, is_newer_line
+from onrecord.storage.files.segments import SegmentReader
+from onrecord.storage.files.vault_config import MACHINE_FOLDER
+
+# A row's `v` stands before its `version` and `workspace` alone, and a workspace has at most 2,000 characters.
+_TAIL_BYTES = 16_384
+_UPGRADE = "Upgrade onrecord; what is here stays as it is."
+
+
+@dataclass(slots=True)
+class _Measured:
+    """How far a ledger was read: entries, the newest segment and its size."""
+
+    entries: int = 0
+    segment: int = 0
+    size_bytes: int = 0
+
+
+class LogFolders:
+    """The folders `.onrecord/<log id>` of one vault.
+
+    `newer` tells why the vault may not be written: the first thing of a newer format that was met.
+    """
+
+    def __init__(self, vault: Disk) -> None:
+        self._vault = vault
+        self._measured: dict[LogId, _Measured] = {}
+        self.newer = ""
+
+    def list_ids(self) -> list[LogId]:
+        """Return the logs that have a folder, ascending.
+
+        Raises:
+            StorageFailedError: the folder cannot be listed.
+        """
+        with storage_errors("list the logs"):
+            names = self._vault.list_folder(MACHINE_FOLDER)
+        return [LogId(name) for name in names if is_log_id(name) and self._is_folder(f"{MACHINE_FOLDER}/{name}")]
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            with self._vault.folder(path):
+                return True
+        except OSError:
+            return False
+
+    def count_entries(self, log: LogId) -> int:
+        """Return the whole lines of a ledger; what was counted before is not read again.
+
+        Raises:
+            StorageFailedError, DamagedError: as `read_entries`.
+        """
+        reader = self._open(log, "ledger")
+        known = self._measured.get(log, _Measured())
+        segments = dict(reader.list_segments())
+        with storage_errors("read the log"):
+            path = segments.get(known.segment, "")
+            found = self._vault.stat(path) if path and not path.endswith(".gz") else None
+        if found is None or found.st_size < known.size_bytes:
+            known = _Measured()
+        for number in sorted(number for number in segments if number >= known.segment):
+            offset = known.size_bytes if number == known.segment else 0
+            for line in self._read_lines(reader, (number, offset), number):
+                known.entries += 1
+                offset += len(line) + 1
+                if is_newer_line(line):
+                    self._note_newer(log, "an entry")
+            known.segment, known.size_bytes = number, offset
+        self._measured[log] = known
+        return known.entries
+
+    def look_for_newer(self, log: LogId) -> None:
+        """Look at the last lines of ledger and versions store; once a newer program has written, it goes on doing so.
+
+        Raises:
+            StorageFailedError: they cannot be read.
+        """
+        for store, what in (("ledger", "an entry"), ("versions", "a row")):
+            segments = self._open(log, store).list_segments()
+            with storage_errors("read the log"):
+                path = segments[-1][1] if segments else ""
+                found = self._vault.stat(path) if path and not path.endswith(".gz") else None
+                if found is None:
+                    continue
+                start = max(0, found.st_size - _TAIL_BYTES)
+                if is_newer_line(self._vault.read(path, start, found.st_size - start)):
+                    self._note_newer(log, what)
+
+    def _note_newer(self, log: LogId, what: str) -> None:
+        self.newer = self.newer or f"{what} of log {log} was written by a newer program"
+
+    def read_rows(self, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
+        """Yield the rows of a log with seq >= first, in order; a problem for each line that is no row.
+
+        Raises:
+            StorageFailedError: a segment cannot be read.
+            DamagedError: a packed segment cannot be unpacked.
+        """
+        last = first - 1
+        reader = self._open(log, "versions")
+        with storage_errors("read the versions store"):
+            start = (0, 0) if first == 0 else reader.find_line(first)
+        if start is None:
+            return
+        path = f"{MACHINE_FOLDER}/{log}/versions"
+        for line in self._read_lines(reader, start):
+            try:
+                row = decode_row(line, log)
+            except NewerFormatError as error:
+                self._note_newer(log, "a row")
+                yield Problem(path, 0, "newer_format", Severity.CRITICAL, error.reason, _UPGRADE)
+                continue
+            except DamagedError as error:
+                yield Problem(path, 0, "version_unreadable", Severity.CRITICAL, error.reason, "Put the store back.")
+                continue
+            if row.ref.seq > last:
+                last = row.ref.seq
+                yield row
+
+    def read_row(self, ref: EntryRef) -> VersionRow | None:
+        """Return one row with its bytes, or None.
+
+        Raises:
+            DamagedError, NewerFormatError: the row is damaged, or of a newer format.
+            StorageFailedError: it cannot be read.
+        """
+        reader = self._open(ref.log, "versions")
+        with storage_errors("read the versions store"):
+            place = reader.find_line(ref.seq)
+            if place is None:
+                return None
+            row = decode_row(next(iter(reader.read_lines(*place))), ref.log)
+        return row if row.ref == ref else None
+
+    def read_entries(self, log: LogId, first: int = 0) -> Iterator[tuple[Seq, bytes]]:
+        """Yield the ledger lines of a log without their LF, in order; the number is the line's place.
+
+        Raises:
+            StorageFailedError: a segment cannot be read.
+            DamagedError: a packed segment cannot be unpacked.
+        """
+        for number, line in enumerate(self._read_lines(self._open(log, "ledger"), (0, 0))):
+            if is_newer_line(line):
+                self._note_newer(log, "an entry")
+            if number >= first:
+                yield Seq(number), line
+
+    def read_file(self, log: LogId, name: str) -> bytes | None:
+        """Return `checkpoint` or `key.pub` of a log, None when absent.
+
+        Raises:
+            StorageFailedError: it cannot be read.
+        """
+        path = f"{MACHINE_FOLDER}/{log}/{name}"
+        with storage_errors("read the log"):
+            return self._vault.read(path) if self._vault.stat(path) is not None else None
+
+    def _open(self, log: LogId, store: str) -> SegmentReader:
+        return SegmentReader(self._vault, f"{MACHINE_FOLDER}/{log}/{store}")
+
+    def _read_lines(self, reader: SegmentReader, start: tuple[int, int], last: int | None = None) -> Iterator[bytes]:
+        with storage_errors("read the log"):
+            try:
+                yield from reader.read_lines(*start, last)
+            except (zlib.error, EOFError) as error:
+                raise DamagedError("a packed segment of the log cannot be unpacked") from error
+
+
+def read_seen(line: bytes) -> tuple[str, list[dict[str, object]]]:
+    """Return record time and `seen` of a ledger line that is known to be whole; nothing for one without it."""
+    if b'"seen":[{' not in line:
+        return "", []
+    try:
+        shape = json.loads(line)
+        return str(shape["ts"]), list(shape["seen"])
+    except (ValueError, KeyError, TypeError):
+        return "", []

@@ -1,0 +1,157 @@
+"""`onrecord.toml` and the making of a vault's folders (docs/format/vault.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from dataclasses import dataclass
+
+from onrecord.domain.errors import NoVaultError, VaultExistsError
+from onrecord.domain.ids import ALPHABET, VAULT_ID_CHARS, LogId, VaultId, encode_base32, is_log_id
+from onrecord.ports.system import IdSource
+from onrecord.storage.files.disk import Disk, storage_errors
+
+CONFIG_NAME = "onrecord.toml"
+README_NAME = "README.md"
+MACHINE_FOLDER = ".onrecord"
+FORMAT = 1
+TEMPORARY_CONFIG_NAME = ".onrecord.toml.tmp"
+
+_KEYS = frozenset({"format", "vault", "created", "settings"})
+_README = """# A memory vault
+
+Your memories lie here as Markdown files. Read and edit them with any editor.
+
+- Yours to edit, rename and move: every file below memories, facts, entities, workspaces and conflicts.
+- Below events are transcripts: raw turns, appended by programs. Reading is fine; an edit is noticed and named.
+- Keys such as id, version, by, recorded_at, status, origin and protection in the front matter are copies for the eye.
+  Changing them changes nothing.
+- Leave .onrecord alone: it holds the history and its proofs.
+- `onrecord doctor` names every file that needs your attention.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultConfig:
+    """What `onrecord.toml` says.
+
+    Attributes:
+        vault: The vault's id; empty where the file gives none.
+        format: 0 where the file gives none.
+        settings: The table `[settings]`.
+        problem: Why the file cannot be used; the vault is offline then.
+        unknown: Top-level keys that mean nothing here, in order.
+    """
+
+    vault: VaultId
+    format: int
+    settings: dict[str, object]
+    problem: str = ""
+    unknown: tuple[str, ...] = ()
+
+
+def list_log_ids(folder: str) -> list[LogId]:
+    """Return the ids of the logs that have a folder in the vault, ascending; none where it cannot be listed."""
+    base = os.path.join(folder, MACHINE_FOLDER)
+    try:
+        names = sorted(os.listdir(base))
+    except OSError:
+        return []
+    return [
+        LogId(name)
+        for name in names
+        if is_log_id(name) and os.path.isdir(path := os.path.join(base, name)) and not os.path.islink(path)
+    ]
+
+
+def _holds_entries(folder: str) -> bool:
+    base = os.path.join(folder, MACHINE_FOLDER)
+    ledgers = (os.path.join(base, log, "ledger") for log in list_log_ids(folder))
+    return any(os.path.isdir(ledger) and os.listdir(ledger) for ledger in ledgers)
+
+
+def read_config(folder: str) -> VaultConfig:
+    """Read `onrecord.toml`.
+
+    Raises:
+        NoVaultError: the folder has no `.onrecord`, so it never was a vault; or `init` was cut off in it.
+    """
+    has_machine_folder = os.path.isdir(os.path.join(folder, MACHINE_FOLDER))
+    has_config = os.path.lexists(os.path.join(folder, CONFIG_NAME))
+    if not has_machine_folder and not has_config:
+        raise NoVaultError("there is no vault at this place", field="vault")
+    config = _read_config(folder)
+    if not has_machine_folder or (not config.vault and not list_log_ids(folder)):
+        raise NoVaultError(
+            "the vault at this place is half made: its making was cut off, or a part is missing",
+            field="vault",
+            hint="Run `onrecord init DIR` on it: what is missing is made, what is there stays.",
+        )
+    return config
+
+
+def _read_config(folder: str) -> VaultConfig:
+    offline = VaultId("")
+    try:
+        with open(os.path.join(folder, CONFIG_NAME), "rb") as file:
+            shape = tomllib.load(file)
+    except FileNotFoundError:
+        return VaultConfig(offline, 0, {}, "onrecord.toml is absent")
+    except (OSError, ValueError) as error:
+        return VaultConfig(offline, 0, {}, f"onrecord.toml cannot be read ({type(error).__name__})")
+    vault, number, settings = shape.get("vault"), shape.get("format"), shape.get("settings", {})
+    unknown = tuple(name for name in shape if name not in _KEYS)
+    kept = settings if isinstance(settings, dict) else {}
+    if not isinstance(vault, str) or len(vault) != VAULT_ID_CHARS or not set(ALPHABET).issuperset(vault):
+        return VaultConfig(offline, 0, kept, "onrecord.toml names no vault", unknown)
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        return VaultConfig(VaultId(vault), 0, kept, "onrecord.toml names no format", unknown)
+    return VaultConfig(VaultId(vault), number, kept, unknown=unknown)
+
+
+def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> VaultId:
+    """Make the folders, `onrecord.toml` and README of a new vault, or what a making that was cut off left unmade.
+
+    Existing files of the user stay.
+
+    Raises:
+        VaultExistsError: it already is one, or its `onrecord.toml` cannot be used and is not ours to replace.
+        StorageFailedError: the folder cannot be made or written.
+    """
+    known = _read_config(folder)
+    has_machine_folder = os.path.lexists(os.path.join(folder, MACHINE_FOLDER))
+    if has_machine_folder and (_holds_entries(folder) or (not known.vault and list_log_ids(folder))):
+        raise VaultExistsError("this folder already is a vault", field="dir")
+    path = os.path.join(folder, CONFIG_NAME)
+    is_empty = os.path.lexists(path) and os.path.isfile(path) and os.path.getsize(path) == 0
+    if os.path.lexists(path) and known.problem and not is_empty:
+        raise VaultExistsError(f"a vault was begun here, but {known.problem}", field="dir", hint="Mend or remove it.")
+    vault = known.vault or VaultId(encode_base32(ids.draw(15), VAULT_ID_CHARS))
+    # A JSON string is a TOML basic string, but for DEL, which TOML wants escaped.
+    quoted = json.dumps(workspace, ensure_ascii=False).replace("\x7f", "\\u007f")
+    text = f'format = {FORMAT}\nvault = "{vault}"\ncreated = "{created}"\n\n[settings]\nworkspace = {quoted}\n'
+    with storage_errors("make the vault"):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        disk = Disk(folder)
+        try:
+            _make_parts(disk, b"" if known.vault else text.encode())
+        finally:
+            disk.close()
+    return vault
+
+
+def _make_parts(disk: Disk, config: bytes) -> None:
+    """Make what is not there yet; `onrecord.toml` comes last and in one step."""
+    for name in ("memories", MACHINE_FOLDER):
+        disk.make_folder(name)
+    if not os.path.lexists(os.path.join(disk.root, README_NAME)):
+        disk.write_new(README_NAME, _README.encode())
+        disk.sync(README_NAME)
+    if config:
+        if disk.stat(TEMPORARY_CONFIG_NAME) is not None:
+            disk.unlink(TEMPORARY_CONFIG_NAME)
+        disk.write_new(TEMPORARY_CONFIG_NAME, config)
+        disk.sync(TEMPORARY_CONFIG_NAME)
+        disk.rename(TEMPORARY_CONFIG_NAME, CONFIG_NAME)
+    disk.sync_folder("")

@@ -1,0 +1,397 @@
+"""An installation that is damaged, half made, foreign or cannot be written: read what can be read, name the rest."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import onrecord as package
+from onrecord.storage.files import disk as disk_module
+from onrecord.storage.files.claims import find_store
+from onrecord.storage.files.disk import Disk
+from tests.fault.killing import PRIMITIVES
+from tests.surface.cli import CommandLine, Done
+
+
+@pytest.fixture
+def onrecord(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CommandLine:
+    """The command line on a vault with one memory."""
+    made = CommandLine(monkeypatch, str(tmp_path / "vault"))
+    assert made("init").status == 0
+    assert made("remember", "first words").status == 0
+    return made
+
+
+def find_state() -> Path:
+    (found,) = Path(os.environ["ONRECORD_STATE"], "vaults").glob("*-*-*[0-9a-f]")
+    return found
+
+
+def find_state_file(name: str) -> Path:
+    (found,) = find_state().glob(f"{name}.*" if name == "journal" else name)
+    return found
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def damage(path: Path) -> None:
+    path.write_bytes(b"\xffnothing of use")
+
+
+def list_reasons(done: Done) -> list[str]:
+    return [item["reason"] for item in done.envelope["degraded"]]
+
+
+def list_messages(done: Done, *codes: str) -> str:
+    return "\n".join(item["message"] for item in done.data["findings"] if item["code"] in codes)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        *((name, remove) for name in ("key", "pseudonyms", "log", "journal")),
+        *((name, damage) for name in ("key", "pseudonyms", "log", "head.json")),
+    ],
+)
+def test_doctor_names_each_file_of_the_state_folder_that_is_gone_or_damaged(
+    onrecord: CommandLine, name: str, spoil: Callable[[Path], None]
+) -> None:
+    path = find_state_file(name)
+    spoil(path)
+    done = onrecord("doctor")
+    assert done.status == 2, done.out
+    findings = [item for item in done.data["findings"] if path.name.split(".")[0] in item["message"]]
+    assert findings, done.out
+    assert all(item["severity"] == "critical" and item["mend"] for item in findings)
+    assert onrecord("find", "words").data["status"] == "found"
+    assert onrecord("verify").data["verdict"] in ("L1", "L2")
+    assert onrecord("status").status == 0
+    done = onrecord("remember", "second words")
+    if name == "key":
+        assert done.status == 0, "a log goes on without its key, unsigned"
+    else:
+        assert done.error["code"] == "damaged"
+        assert path.name.split(".")[0] in done.error["reason"] + done.error["hint"]
+
+
+def test_a_frame_that_is_damaged_in_the_middle_of_the_journal_is_named(onrecord: CommandLine) -> None:
+    with package.open(onrecord.vault) as vault:
+        for number in range(3):
+            vault.remember(f"memory {number}")
+        path = find_state_file("journal")
+        kept = path.read_bytes()
+    (state,) = (path.parent for path in [path])
+    (journal,) = state.glob("journal.*")
+    head = json.loads((state / "head.json").read_bytes())
+    head["gen"] = int(path.name.rpartition(".")[2])
+    journal.unlink()
+    (state / "head.json").write_text(json.dumps(head, sort_keys=True, separators=(",", ":")))
+    spoiled = bytearray(kept)
+    spoiled[40] ^= 1
+    path.write_bytes(spoiled)
+    done = onrecord("doctor")
+    assert done.status == 2
+    assert path.name in list_messages(done, "state_damaged")
+    assert onrecord("find", "words").data["status"] == "found"
+
+
+def test_without_its_head_a_state_folder_is_set_aside_and_named(onrecord: CommandLine) -> None:
+    find_state_file("head.json").unlink()
+    assert onrecord("remember", "second words").status == 0
+    assert onrecord("find", "words").data["results"][1:]
+    done = onrecord("doctor")
+    assert "headless" in list_messages(done, "stray_file")
+
+
+def test_a_key_of_another_log_is_named(onrecord: CommandLine, tmp_path: Path) -> None:
+    own = find_state_file("key").read_bytes()
+    state = find_state()
+    assert onrecord("doctor").status == 0
+    package.open(tmp_path / "second", create=True).close()
+    (other,) = (path for path in state.parent.glob("*/key") if path.parent != state)
+    (state / "key").write_bytes(other.read_bytes())
+    assert "another log's" in list_messages(onrecord("doctor"), "key_unusable")
+    (state / "key").write_bytes(own)
+    assert onrecord("doctor").status == 0
+
+
+@pytest.mark.parametrize("text", [None, "", "nonsense = [", "changed"])
+def test_offline_a_vault_is_read_and_no_log_begins(onrecord: CommandLine, text: str | None) -> None:
+    path = Path(onrecord.vault) / "onrecord.toml"
+    before = path.read_text()
+    path.unlink()
+    if text is not None:
+        path.write_text(text if text != "changed" else before.replace('vault = "', 'vault = "0')[:-1] + "\n")
+    if text == "changed":
+        identity = before.split('vault = "')[1][:24]
+        path.write_text(before.replace(identity, "0" * 24))
+    logs = sorted((Path(onrecord.vault) / ".onrecord").iterdir())
+    states = sorted(find_state().parent.iterdir())
+    found = onrecord("find", "words")
+    assert found.data["status"] == "found"
+    assert list_reasons(found)[0] == "vault_offline"
+    assert onrecord("read", found.data["results"][0]["id"]).data["text"] == "first words"
+    assert onrecord("history", found.data["results"][0]["id"]).status == 0
+    assert onrecord("verify").data["verdict"] in ("L1", "L2")
+    refused = onrecord("remember", "into the void")
+    assert refused.error["code"] == "vault_offline"
+    assert "onrecord.toml" in refused.error["hint"]
+    done = onrecord("doctor")
+    assert done.status == 2
+    assert "vault_offline" in [item["code"] for item in done.data["findings"]]
+    assert sorted((Path(onrecord.vault) / ".onrecord").iterdir()) == logs
+    assert sorted(find_state().parent.iterdir()) == states
+    path.unlink(missing_ok=True)
+    path.write_text(before)
+    assert onrecord("remember", "back again").status == 0
+
+
+def test_a_vault_without_its_configuration_is_read_on_a_machine_that_never_saw_it(
+    onrecord: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (Path(onrecord.vault) / "onrecord.toml").unlink()
+    monkeypatch.setenv("ONRECORD_STATE", str(tmp_path / "fresh"))
+    assert onrecord("find", "words").data["status"] == "found"
+    assert onrecord("remember", "x y z").error["code"] == "vault_offline"
+    assert not list((tmp_path / "fresh").rglob("*"))
+
+
+def test_a_new_vault_at_the_place_of_one_that_was_deleted_is_no_changed_one(onrecord: CommandLine) -> None:
+    state = find_state()
+    shutil.rmtree(onrecord.vault)
+    assert onrecord("init").status == 0
+    place = find_state_of(onrecord.vault)
+    if state.exists():
+        # The same device and inode, as if the file system had given them again.
+        os.rename(state, state.parent / (state.name.split("-")[0] + "-" + "-".join(place.name.split("-")[1:])))
+    shutil.rmtree(place)
+    assert onrecord("remember", "in the new one").status == 0
+
+
+def find_state_of(vault: str) -> Path:
+    found = os.stat(os.path.join(vault, ".onrecord"))
+    name = f"*-{found.st_dev:x}-{found.st_ino:x}"
+    return max(Path(os.environ["ONRECORD_STATE"], "vaults").glob(name), key=lambda path: path.stat().st_mtime_ns)
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def kill_before(monkeypatch: pytest.MonkeyPatch, step: int) -> list[int]:
+    """Let the n-th primitive of any disk, or step of making a state folder, be the last; return the counter."""
+    count = [0]
+
+    def wrap(owner: object, name: str) -> None:
+        plain = getattr(owner, name)
+
+        def call(*args: object, **more: object) -> object:
+            count[0] += 1
+            if count[0] >= step:
+                raise Killed
+            return plain(*args, **more)
+
+        monkeypatch.setattr(owner, name, call)
+
+    for name in PRIMITIVES:
+        wrap(Disk, name)
+    wrap(disk_module.os, "mkdir")
+    wrap(disk_module.os, "makedirs")
+    return count
+
+
+def test_an_init_that_is_killed_at_any_step_is_completed_by_init_and_the_others_say_so(
+    bare_at: Callable[[str], CommandLine],
+) -> None:
+    step, completed, told = 0, 0, 0
+    while True:
+        step += 1
+        onrecord = bare_at(f"vault{step}")
+        with pytest.MonkeyPatch.context() as patch:
+            kill_before(patch, step)
+            try:
+                finished = onrecord("init").status == 0
+            except Killed:
+                finished = False
+        if finished:
+            break
+        other = bare_at(f"vault{step}")
+        done = other("find", "words") if step % 2 else None
+        if done is not None and done.status:
+            assert done.error["code"] == "no_vault", done.out
+            assert "onrecord init" in done.error["hint"]
+            told += 1
+        again = other("init")
+        assert again.status == 0 or again.error["code"] == "vault_exists", again.out
+        completed += again.status == 0
+        assert other("remember", "kept words").status == 0, step
+        assert [log["verdict"] in ("L1", "L2") for log in other("verify").data["logs"]] == [True], step
+        if step % 5 == 0:
+            codes = {item["code"] for item in other("doctor").data["findings"]}
+            assert codes <= {"temporary_left"}, step
+    assert step > 30
+    assert told > 3
+    assert completed > told
+
+
+@pytest.fixture
+def bare_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], CommandLine]:
+    return lambda name: CommandLine(monkeypatch, str(tmp_path / name))
+
+
+def test_a_vault_whose_machine_folder_is_gone_is_completed_by_init(onrecord: CommandLine) -> None:
+    shutil.rmtree(Path(onrecord.vault) / ".onrecord")
+    done = onrecord("find", "words")
+    assert (done.error["code"], "onrecord init" in done.error["hint"]) == ("no_vault", True)
+    assert onrecord("init").status == 0
+    assert onrecord("find", "words").data["status"] == "found"
+
+
+def run_without_override(vault: str, *words: str) -> Done:
+    """Run the command line as a user whom permissions bind, root or not."""
+
+    def drop() -> None:
+        if os.geteuid() == 0:
+            libc = ctypes.CDLL(None)
+            for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+                libc.prctl(24, capability, 0, 0, 0)
+
+    command = [sys.executable, "-m", "onrecord", "--vault", vault, *words, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=drop)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root is bound by permissions on Linux alone")
+@pytest.mark.parametrize("has_state", [True, False])
+def test_with_a_state_folder_that_cannot_be_written_reading_goes_on(onrecord: CommandLine, has_state: bool) -> None:
+    state = find_state()
+    locked = state if has_state else state.parent
+    if not has_state:
+        shutil.rmtree(state)
+    files = [path for path in locked.rglob("*") if path.is_file()]
+    for path in [*files, locked]:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        found = run_without_override(onrecord.vault, "find", "words")
+        assert found.status == 0, found.out + found.err
+        assert found.data["status"] == "found"
+        assert set(list_reasons(found)) & {"index_in_memory", "storage_failed"}
+        for words in (("status",), ("verify",), ("read", found.data["results"][0]["id"])):
+            assert run_without_override(onrecord.vault, *words).status == 0, words
+        assert run_without_override(onrecord.vault, "doctor").data["findings"] is not None
+        refused = run_without_override(onrecord.vault, "remember", "second words")
+        assert refused.error["code"] == "storage_failed"
+    finally:
+        locked.chmod(0o700)
+        for path in files:
+            path.chmod(0o600)
+    assert onrecord("remember", "second words").status == 0
+
+
+def test_what_was_degraded_at_opening_is_said_by_every_command_and_by_the_library(
+    onrecord: CommandLine, tmp_path: Path
+) -> None:
+    for path in find_state().glob("index.sqlite3*"):
+        path.unlink()
+    (find_state() / "index.sqlite3").mkdir()
+    (tmp_path / "note.md").write_text("imported words\n")
+    record = onrecord("find", "words").data["results"][0]["id"]
+    for words in (
+        ("find", "words"), ("read", record), ("history", record), ("status",), ("verify",), ("doctor",),
+        ("import", str(tmp_path / "note.md")), ("remember", "more words"), ("repair", "replay"),
+        ("update", record, "--text", "x", "--expect", "1"),
+    ):  # fmt: skip
+        assert "index_in_memory" in list_reasons(onrecord(*words)), words
+    with package.open(onrecord.vault) as vault:
+        for reply in (vault.find("words"), vault.read(record), vault.status(), vault.verify(), vault.doctor()):
+            assert "index_in_memory" in reply.degraded
+
+
+def test_doctor_names_what_no_store_claims_and_unknown_keys(onrecord: CommandLine) -> None:
+    path = Path(onrecord.vault) / "onrecord.toml"
+    path.write_text('colour = "red"\n' + path.read_text() + 'tempo = "fast"\n')
+    (log,) = (item for item in (Path(onrecord.vault) / ".onrecord").iterdir() if item.is_dir())
+    strays = [log.parent / "notes.txt", log / "ledger" / "00000000 (conflict).jsonl", log / "deep" / "x"]
+    for stray in [*strays, find_state() / "odd"]:
+        stray.parent.mkdir(exist_ok=True)
+        stray.write_text("x")
+    done = onrecord("doctor")
+    assert done.status == 1
+    found = {(item["code"], item["path"]) for item in done.data["findings"]}
+    assert {("stray_file", str(stray.relative_to(onrecord.vault))) for stray in strays} <= found
+    assert "odd" in list_messages(done, "stray_file")
+    unknown = [item["message"] for item in done.data["findings"] if item["code"] == "unknown_setting"]
+    assert len(unknown) == 2
+    assert "colour" in "".join(unknown)
+    assert "tempo" in "".join(unknown)
+    assert onrecord("remember", "goes on").status == 0
+    assert 'colour = "red"' in path.read_text()
+
+
+def test_every_file_of_vault_and_state_is_claimed_by_a_store_after_every_command(
+    onrecord: CommandLine, tmp_path: Path
+) -> None:
+    record = onrecord("find", "words").data["results"][0]["id"]
+    turns = tmp_path / "turns.jsonl"
+    turns.write_text(json.dumps({"session": "a", "turn": "1", "text": "said"}) + "\n")
+    for words in (
+        ("update", record, "--text", "changed", "--expect", "1"), ("import", str(turns)), ("reindex",), ("verify",),
+        ("capture", "--source", "s", "--session", "x", "--turn", "1", "--role", "user", "spoken"), ("doctor",),
+        ("history", record), ("read", record), ("status",), ("config",), ("repair", "replay"),
+    ):  # fmt: skip
+        assert onrecord(*words).status == 0, words
+    ledger = next(Path(onrecord.vault).glob(".onrecord/*/ledger"))
+    ledger.rename(ledger.parent / "aside")
+    ledger.write_text("in the way")
+    kept = onrecord("remember", "while it cannot be written")
+    ledger.unlink()
+    (ledger.parent / "aside").rename(ledger)
+    assert onrecord("repair", "replay").status == 0, kept.out
+    machine = Path(onrecord.vault) / ".onrecord"
+    for path in machine.rglob("*"):
+        assert path.is_dir() or find_store(path.relative_to(machine).as_posix(), is_state=False), path
+    for path in find_state().rglob("*"):
+        assert path.is_dir() or find_store(path.relative_to(find_state()).as_posix(), is_state=True), path
+    top = {path.name for path in Path(onrecord.vault).iterdir()}
+    assert top <= {"onrecord.toml", "README.md", ".onrecord", "memories", "events"}
+    beside = {path.name for path in find_state().parent.iterdir()}
+    assert beside == {find_state().name, f"{find_state().name}.lock"}
+
+
+def test_a_stale_copy_of_status_misleads_nobody(onrecord: CommandLine) -> None:
+    record = onrecord("find", "words").data["results"][0]["id"]
+    path = Path(onrecord.vault) / onrecord("read", record).data["path"]
+    path.write_text(path.read_text().replace("\nversion: 1", "\nstatus: retired\nversion: 1"))
+    done = onrecord("read", record)
+    assert done.data["status"] == "current"
+    assert any("status retired" in warning for warning in done.envelope["warnings"])
+    assert onrecord("find", "words").data["results"][0]["status"] == "current"
+    assert onrecord("update", record, "--old", "first", "--new", "other", "--expect", "2").status == 0
+    assert "status:" not in path.read_text()
+    assert not [warning for warning in onrecord("read", record).envelope["warnings"] if "status" in warning]
+
+
+def test_what_doctor_and_verify_say_is_bounded_and_counted(
+    onrecord: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONRECORD_PAGE_BYTES", "4096")
+    monkeypatch.setenv("ONRECORD_RECONCILE", "false")
+    for number in range(200):
+        (Path(onrecord.vault) / "memories" / f"note {number:03d}.md").write_text("---\nbroken: [\n---\ntext\n")
+    for words, name, total in ((("doctor",), "findings", "total"), (("verify",), "differences", "differences_total")):
+        done = onrecord(*words)
+        assert len(done.out.encode()) < 8_192
+        assert done.data["truncated"] is True
+        assert 0 < len(done.data[name]) < done.data[total]
+        assert done.data[total] >= 200
+        assert f"of {done.data[total]} {name}" in onrecord(*words, as_json=False).out
