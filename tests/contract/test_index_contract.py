@@ -46,6 +46,24 @@ def test_as_of_a_moment_the_version_that_was_current_then_answers(driver: Driver
     }
 
 
+def test_versions_of_a_log_with_a_horizon_count_by_what_was_seen_of_it(driver: Driver) -> None:
+    driver.apply(make_version("a", "first fruit", seq=0), make_turn("s", 1, "a fruit", seq=4, log=OTHER))
+    driver.apply(make_version("a", "second fruit", seq=5, version=2, minute=2, log=OTHER))
+    driver.apply(make_version("b", "other fruit", seq=6, minute=3, log=OTHER))
+    found = {
+        seen: list_found(driver.index, "fruit", Filter(as_of=at(10), horizons={OTHER: seen})) for seen in (0, 5, 6, 7)
+    }
+    assert found == {
+        0: [("a", 1)],
+        5: [("a", 1), ("s", 1)],
+        6: [("a", 2), ("s", 1)],
+        7: [("a", 2), ("b", 1), ("s", 1)],
+    }
+    assert list_found(driver.index, "fruit", Filter(horizons={OTHER: 0})) == [("a", 2), ("b", 1), ("s", 1)]
+    early = Filter(as_of=at(0), horizons={OTHER: 7})
+    assert list_found(driver.index, "fruit", early) == [("a", 2), ("b", 1), ("s", 1)]
+
+
 def test_of_two_branches_the_later_in_order_is_shown(driver: Driver) -> None:
     driver.apply(make_version("a", "root fruit", seq=0))
     driver.apply(make_version("a", "left fruit", seq=9, version=2, minute=5))

@@ -65,6 +65,7 @@ filters = st.builds(
     origins=st.lists(st.sampled_from(("agent", "user")), max_size=1),
     tags=st.lists(st.sampled_from(("RED", "blue")), max_size=1),
     as_of=st.none() | minutes.map(at),
+    horizons=st.just({}) | st.integers(0, 12).map(lambda size: {OTHER: size}),
 )
 
 

@@ -1,0 +1,244 @@
+"""Several installations write logs of their own into copies of one vault; each says what it has seen of the others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from onrecord.adapters.keys import Ed25519Verifier
+from onrecord.app.find import find
+from onrecord.app.history import list_history
+from onrecord.app.read import read
+from onrecord.app.remember import remember
+from onrecord.app.session import Session
+from onrecord.app.update import update
+from onrecord.app.verify import verify
+from onrecord.domain.instants import Instant, to_unix_us
+from tests.ledgers import Builder, Key
+from tests.vaults import FixedClock, check_verifies, make_vault, open_reference, open_session
+
+HOUR_US = 3_600_000_000
+
+
+class Machine:
+    """One installation on its own copy of the vault folder, with a clock and a state folder of its own."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        self.vault = root / name / "vault"
+        self.state = root / name / "state"
+        self.clock = FixedClock()
+
+    def open(self) -> Session:
+        return open_session(self.vault, self.state, clock=self.clock)
+
+    def remember(self, text: str) -> dict:
+        return self.call(lambda session: remember(session, {"text": text}).data)
+
+    def call(self, act):
+        session = self.open()
+        try:
+            return act(session)
+        finally:
+            session.close()
+
+    def find(self, query: str, as_of: str | None = None) -> list[tuple[str, int]]:
+        given = {"query": query} | ({"as_of": as_of} if as_of else {})
+
+        def ask(session: Session) -> list[tuple[str, int]]:
+            shown = find(session, given).data["results"]
+            reference = find(open_reference(session), given).data["results"]
+            assert [hit["id"] for hit in shown] == [hit["id"] for hit in reference]
+            return [(hit["id"], hit["version"]) for hit in shown]
+
+        return self.call(ask)
+
+    def list_entries(self) -> list[dict]:
+        def read_own(session: Session) -> list[dict]:
+            return [json.loads(line) for _, line in session.store.read_entries(session.store.log)]
+
+        return self.call(read_own)
+
+
+def bring(source: Machine, target: Machine) -> None:
+    """Bring files and logs of one copy to the other, as a sync program does; the target's own log stays as it is."""
+    own = target.call(lambda session: session.store.log) if target.vault.exists() else ""
+    ignore = shutil.ignore_patterns(own, "lock") if own else None
+    shutil.copytree(source.vault, target.vault, dirs_exist_ok=True, ignore=ignore)
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> tuple[Machine, Machine]:
+    """Two installations; the second has begun on a copy of the first's vault, a minute later."""
+    first, second = Machine(tmp_path, "first"), Machine(tmp_path, "second")
+    first.vault.parent.mkdir()
+    make_vault(first.vault)
+    first.remember("the first memory")
+    bring(first, second)
+    second.clock.wall_us += 60_000_000
+    second.remember("begun on a copy")
+    return first, second
+
+
+def list_seen(machine: Machine) -> list[tuple[str, int]]:
+    return [(entry["type"], head["size"]) for entry in machine.list_entries() for head in entry.get("seen", ())]
+
+
+def test_a_log_that_has_grown_is_seen_before_the_next_write(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    assert [kind for kind, _ in list_seen(second)] == ["log.start"]
+    first.remember("written later")
+    first.clock.pass_s(1)
+    bring(first, second)
+    before = second.list_entries()
+    second.find("written later")
+    assert second.list_entries() == before, "reading writes nothing"
+    second.remember("after the sync")
+    types = [entry["type"] for entry in second.list_entries()[len(before) :]]
+    assert types == ["log.seen", "record.create"]
+    assert list_seen(second)[-1] == ("log.seen", len(first.list_entries()))
+    second.remember("nothing new since")
+    assert len(list_seen(second)) == 2
+    second.call(check_verifies)
+
+
+def test_record_time_is_behind_every_head_that_was_seen(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    first.clock.wall_us += HOUR_US
+    first.clock.boot = "boot-2"
+    first.remember("an hour ahead")
+    ahead = first.list_entries()[-1]["ts"]
+    bring(first, second)
+    second.remember("after it")
+    seen = next(entry for entry in reversed(second.list_entries()) if entry["type"] == "log.seen")
+    after = second.list_entries()[-1]
+    assert to_unix_us(Instant(seen["ts"])) == to_unix_us(Instant(ahead)) + 1
+    assert after["ts"] > seen["ts"]
+    second.remember("and goes on")
+    second.call(check_verifies)
+
+
+def test_a_log_that_is_a_year_ahead_does_not_take_the_record_time_along(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    first.clock.wall_us += 365 * 24 * HOUR_US
+    first.clock.boot = "boot-2"
+    first.remember("a year ahead")
+    bring(first, second)
+    assert second.remember("of today")["id"]
+    assert second.list_entries()[-1]["ts"] < first.list_entries()[-1]["ts"]
+
+    def list_codes(session: Session) -> list[str]:
+        remember(session, {"text": "again"})
+        return [problem.code for problem in session.store.find_problems()]
+
+    assert "clock_jump" in second.call(list_codes)
+
+
+def test_a_version_of_another_log_counts_from_when_it_was_seen(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    record = first.remember("the capital is Bonn")["id"]
+    first.call(lambda session: update(session, {"id": record, "old": "Bonn", "new": "Berlin", "expect": 1}))
+    written = first.list_entries()[-1]["ts"]
+    bring(first, second)
+    second.clock.pass_s(60)
+    assert second.find("capital") == [(record, 2)]
+    assert second.find("capital", as_of=written) == []
+    pending = second.call(lambda session: list_history(session, {"id": record}).data["versions"])
+    assert [item.get("pending_sync") for item in pending] == [True, True]
+    second.remember("a write of its own")
+    seen = next(entry["ts"] for entry in reversed(second.list_entries()) if entry["type"] == "log.seen")
+    before = second.list_entries()[-3]["ts"]
+    assert second.find("capital", as_of=before) == []
+    assert second.find("capital", as_of=written) == []
+    assert second.find("capital", as_of=seen) == [(record, 2)]
+    versions = second.call(lambda session: list_history(session, {"id": record}).data["versions"])
+    assert [item["known_at"] for item in versions] == [seen, seen]
+    assert versions[0]["superseded_at"] == seen
+    assert versions[0]["recorded_at"] < seen
+    assert first.find("capital", as_of=written) == [(record, 2)]
+
+
+def test_an_own_version_stays_current_until_the_later_one_of_another_log_was_seen(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    record = second.remember("the capital is Bonn")["id"]
+    own = second.list_entries()[-1]["ts"]
+    first.clock.wall_us = second.clock.wall_us + 1_000_000
+    bring(second, first)
+    first.call(lambda session: update(session, {"id": record, "old": "Bonn", "new": "Berlin", "expect": 1}))
+    later = first.list_entries()[-1]["ts"]
+    bring(first, second)
+    second.clock.pass_s(3_600)
+    assert second.find("capital") == [(record, 2)]
+    assert second.find("capital", as_of=later) == [(record, 1)]
+    second.remember("a write of its own")
+    now = second.list_entries()[-1]["ts"]
+    assert second.find("capital", as_of=own) == [(record, 1)]
+    assert second.find("capital", as_of=later) == [(record, 1)]
+    assert second.find("capital", as_of=now) == [(record, 2)]
+
+
+def test_more_logs_than_one_entry_can_name_are_seen_in_several(tmp_path: Path) -> None:
+    vault, count = tmp_path / "vault", 45
+    make_vault(vault)
+    for number in range(count):
+        other = Builder(Key(number + 10))
+        other.add("log.start", key=other.key.vkey, seen=[])
+        folder = vault / ".onrecord" / other.key.log
+        (folder / "ledger").mkdir(parents=True)
+        (folder / "key.pub").write_text(other.key.vkey + "\n")
+        (folder / "ledger" / "00000000.jsonl").write_bytes(other.lines[0] + b"\n")
+    session = open_session(vault, tmp_path / "last")
+    remember(session, {"text": "after all of them"})
+    named = [
+        head["log"]
+        for _, line in session.store.read_entries(session.store.log)
+        for head in json.loads(line).get("seen", ())
+    ]
+    assert (len(set(named)), len(session.store.list_logs())) == (count, count + 1)
+    check_verifies(session)
+    session.close()
+
+
+def test_a_log_that_is_not_the_one_seen_before_is_named_and_not_seen_again(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    first.remember("of the true log")
+    bring(first, second)
+    second.remember("has seen it")
+    before = len(list_seen(second))
+    path = next(second.vault.glob(f".onrecord/{first.call(lambda session: session.store.log)}/ledger/*.jsonl"))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], lines[1].replace(b'"ver":1', b'"ver":2'), *lines[2:], lines[-1]]))
+    (path.parent.parent / "checkpoint").unlink()
+
+    def write(session: Session) -> list[str]:
+        remember(session, {"text": "goes on"})
+        return [problem.code for problem in session.store.find_problems()]
+
+    assert "log_forked" in second.call(write)
+    assert len(list_seen(second)) == before
+    verdict = second.call(lambda session: verify(session, {}, Ed25519Verifier()).data["verdict"])
+    assert verdict == "BROKEN"
+
+
+def test_entries_that_are_not_sound_are_not_seen(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    first.remember("sound")
+    bring(first, second)
+    log = first.call(lambda session: session.store.log)
+    path = next(second.vault.glob(f".onrecord/{log}/ledger/*.jsonl"))
+    sound = path.read_bytes()
+    path.write_bytes(sound + b'{"damaged":1}\n')
+    second.remember("first write")
+    assert list_seen(second)[-1] == ("log.seen", sound.count(b"\n"))
+    record = first.remember("arrives whole")["id"]
+    bring(first, second)
+    second.remember("second write")
+    assert list_seen(second)[-1] == ("log.seen", len(first.list_entries()))
+    assert second.call(lambda session: read(session, {"id": record}).data["text"]) == "arrives whole"
+    second.call(check_verifies)
