@@ -17,7 +17,7 @@ from onrecord.app.remember import remember
 from onrecord.app.replay import replay
 from onrecord.app.session import Reply
 from onrecord.app.update import update
-from onrecord.domain.errors import StorageFailedError
+from onrecord.domain.errors import IdempotencyMismatchError, StorageFailedError
 from onrecord.storage.files.disk import Disk
 from tests.fault.survival import check_whole
 from tests.vaults import check_verifies, make_vault, open_session
@@ -104,6 +104,20 @@ def test_a_vault_that_cannot_be_written_keeps_creates_in_the_backup_and_replays_
     found = find(opened, {"query": "aside"}).data["results"]
     assert len(found) == 2
     check_verifies(opened)
+
+
+def test_the_backup_holds_the_hash_of_an_idempotency_key_and_replays_under_the_key(opened, trouble, tmp_path) -> None:
+    trouble.refused, trouble.where = set(WRITING), "vault"
+    given = {"text": "kept aside", "idempotency_key": "a-key-of-the-caller"}
+    assert remember(opened, given).data == {"backup_only": True}
+    for path in (tmp_path / "state").rglob("*"):
+        assert not path.is_file() or b"a-key-of-the-caller" not in path.read_bytes(), path
+    trouble.refused = set()
+    assert replay(opened, {}).data["replayed"] == 1
+    again = remember(opened, given).data
+    assert (again["duplicate"], bool(again["id"])) == (True, True)
+    with pytest.raises(IdempotencyMismatchError):
+        remember(opened, {**given, "text": "another text"})
 
 
 def test_an_update_of_a_vault_that_cannot_be_written_fails_and_changes_nothing(opened, trouble) -> None:

@@ -235,7 +235,8 @@ def test_an_init_that_is_killed_at_any_step_is_completed_by_init_and_the_others_
         assert again.status == 0 or again.error["code"] == "vault_exists", again.out
         completed += again.status == 0
         assert other("remember", "kept words").status == 0, step
-        assert [log["verdict"] in ("L1", "L2") for log in other("verify").data["logs"]] == [True], step
+        if step % 3 == 0:
+            assert [log["verdict"] in ("L1", "L2") for log in other("verify").data["logs"]] == [True], step
         if step % 5 == 0:
             codes = {item["code"] for item in other("doctor").data["findings"]}
             assert codes <= {"temporary_left"}, step
@@ -366,6 +367,21 @@ def test_every_file_of_vault_and_state_is_claimed_by_a_store_after_every_command
     assert top <= {"onrecord.toml", "README.md", ".onrecord", "memories", "events"}
     beside = {path.name for path in find_state().parent.iterdir()}
     assert beside == {find_state().name, f"{find_state().name}.lock"}
+
+
+def test_a_damaged_line_of_a_store_is_named_and_hides_nothing_else(onrecord: CommandLine) -> None:
+    onrecord("remember", "second words")
+    onrecord("remember", "third words")
+    assert onrecord("doctor").status == 0
+    for store, code in (("versions", "version_unreadable"), ("ledger", "entry_unreadable")):
+        path = next(Path(onrecord.vault).glob(f".onrecord/*/{store}/00000000.jsonl"))
+        before = path.read_bytes()
+        path.write_bytes(before.replace(b'"origin":"agent"', b'"origin":false  ', 1))
+        done = onrecord("doctor")
+        assert (done.status, code in [item["code"] for item in done.data["findings"]]) == (2, True), done.out
+        assert len(onrecord("find", "words").data["results"]) == 3
+        path.write_bytes(before)
+    assert onrecord("doctor").status == 0
 
 
 def test_a_stale_copy_of_status_misleads_nobody(onrecord: CommandLine) -> None:

@@ -11,7 +11,8 @@ from onrecord.app.catalog import DOCTOR
 from onrecord.app.pages import take_page
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
-from onrecord.domain.errors import NotFoundError, OnRecordError
+from onrecord.domain.entry import EntryFault, read_entry
+from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import Record, read_record
@@ -38,7 +39,7 @@ def diagnose(session: Session, given: Mapping[str, object]) -> Reply:
     reply = Reply()
     session.refresh(reply)
     findings = set(session.problems)
-    for check in (_check_installation, _check_store, _check_settings, _check_files, _check_displaced):
+    for check in (_check_installation, _check_store, _check_settings, _check_logs, _check_files, _check_displaced):
         try:
             for finding in check(session):
                 findings.add(finding)
@@ -92,6 +93,19 @@ def _check_settings(session: Session) -> Iterator[Problem]:
 
 def _check_store(session: Session) -> Iterator[Problem]:
     yield from session.store.find_problems()
+
+
+def _check_logs(session: Session) -> Iterator[Problem]:
+    """Name each line of a log that cannot be read; `verify` judges what they say."""
+    for head in session.store.list_logs():
+        yield from (row for row in session.store.read_rows(head.log) if isinstance(row, Problem))
+        for seq, line in session.store.read_entries(head.log):
+            fault = read_entry(line)
+            if isinstance(fault, EntryFault):
+                code = "newer_format" if fault is EntryFault.NEWER_FORMAT else "entry_unreadable"
+                mend = "`onrecord verify` judges the log; put its folder back from a copy."
+                message = f"entry {seq} is no entry of this format: {fault.value}"
+                yield Problem(f".onrecord/{head.log}/ledger", seq + 1, code, Severity.CRITICAL, message, mend)
 
 
 def _check_files(session: Session) -> Iterator[Problem]:
@@ -161,7 +175,10 @@ def _check_version(
 def _check_copies(session: Session, reader: IndexReader, head: VersionHead, record: Record) -> Iterator[Problem]:
     """Compare the server-owned copies in a file with those that OnRecord wrote there last."""
     placed = [known for known in reader.list_versions(head.id) if not known.is_observed and not known.is_displaced]
-    row = session.store.read_row(placed[-1].ref) if placed else None
+    try:
+        row = session.store.read_row(placed[-1].ref) if placed else None
+    except (DamagedError, NewerFormatError):
+        return  # named where the logs are read
     written = read_record(row.draft.data, record.path, session.yaml).server if row is not None else ServerCopies()
     if replace(record.server, id=None) != replace(written, id=None):
         message = "a key that OnRecord owns was changed in the file; the change is not applied"

@@ -12,7 +12,7 @@ from onrecord.app.known import find_horizons
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.domain.analyzer import analyze_query
-from onrecord.domain.errors import DamagedError
+from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.instants import Instant
 from onrecord.domain.limits import PAGE_DEFAULT_COUNT
 from onrecord.domain.lines import split_lines
@@ -144,7 +144,7 @@ def _describe(
             item["time"] = head.turn.time
     try:
         text = _read_text(session, head, place)
-    except DamagedError as error:
+    except (DamagedError, NewerFormatError) as error:
         reply.degrade("version_unreadable", error.hint)
         return item
     item["total_chars"] = len(text)
