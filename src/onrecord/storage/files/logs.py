@@ -39,6 +39,7 @@ class LogFolders:
     def __init__(self, vault: Disk) -> None:
         self._vault = vault
         self._measured: dict[LogId, _Measured] = {}
+        self._looked: set[LogId] = set()
         self.newer = ""
 
     def list_ids(self) -> list[LogId]:
@@ -84,11 +85,16 @@ class LogFolders:
         return known.entries
 
     def look_for_newer(self, log: LogId) -> None:
-        """Look at the last lines of ledger and versions store; once a newer program has written, it goes on doing so.
+        """Look, once, at the last lines of ledger and versions store: a newer program that has written goes on doing so.
+
+        What comes later is met where it is read: in the journal's frames, counting entries, taking in rows.
 
         Raises:
             StorageFailedError: they cannot be read.
         """
+        if log in self._looked:
+            return
+        self._looked.add(log)
         for store, what in (("ledger", "an entry"), ("versions", "a row")):
             segments = self._open(log, store).list_segments()
             with storage_errors("read the log"):

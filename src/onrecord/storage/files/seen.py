@@ -52,10 +52,12 @@ class ForeignHeads:
         """
         advanced: dict[LogId, SeenHead] = {}
         for log in self._logs.list_ids():
+            if log == own:
+                continue
             known = seen.get(log)
             known_size = known.size if known is not None else 0
             entries = self._logs.count_entries(log)
-            if log == own or entries <= known_size:
+            if entries <= known_size:
                 continue
             judged = self._judged.get(log)
             if judged is None or (judged.entries, judged.known_size) != (entries, known_size):
