@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import STATUS
+from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
 
 
@@ -13,7 +14,8 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     """Describe the vault: ids, counts, ledger, backup, index. Reads only.
 
     Returns:
-        data: vault, log, counts{}, ledger{entries, signed}, logs[], backup{waiting, lines}, index{behind}, problems.
+        data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
+        backup{waiting, lines}, index{behind}, problems.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -28,12 +30,14 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     done, lines = session.store.backup.get_progress()
     behind = sum(max(0, head.entries - marks.get(head.log, 0)) for head in logs)
     size, _ = session.store.get_pinned()
+    shown = [{"log": head.log, "entries": head.entries, "own": head.is_own} for head in logs]
     reply.data = {
         "vault": session.store.vault,
         "log": session.store.log,
         "counts": counts,
         "ledger": {"entries": size},
-        "logs": [{"log": head.log, "entries": head.entries, "own": head.is_own} for head in logs],
+        "logs": take_page(shown, session.policy.page_bytes // 2),
+        "logs_total": len(logs),
         "backup": {"lines": lines, "waiting": lines - done},
         "index": {"behind": behind},
         "problems": len({*session.store.find_problems(), *session.problems}),

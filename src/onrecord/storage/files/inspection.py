@@ -14,7 +14,7 @@ from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.head import read_head
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_damage
 from onrecord.storage.files.journal import Journal
-from onrecord.storage.files.vault_config import CONFIG_NAME, TEMPORARY_CONFIG_NAME, VaultConfig
+from onrecord.storage.files.vault_config import CONFIG_NAME, FORMAT, TEMPORARY_CONFIG_NAME, VaultConfig
 
 _KEY_MEND = (
     "Put the file key back from where you keep secrets. Without it the log goes on unsigned; to sign again, move "
@@ -22,10 +22,16 @@ _KEY_MEND = (
 )
 
 
-def inspect_vault(vault: Disk, config: VaultConfig) -> Iterator[Problem]:
-    """Yield what is wrong with `onrecord.toml` and with `.onrecord`."""
+def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Problem]:
+    """Yield what is wrong with `onrecord.toml` and with `.onrecord`; `known` is the vault's id on this machine."""
+    if known and config.vault and config.vault != known:
+        message = "onrecord.toml names another vault than this machine knows here"
+        mend = f'Write vault = "{known}" into it again, or put the right folder here.'
+        yield Problem(CONFIG_NAME, 0, "vault_offline", Severity.CRITICAL, message, mend)
     if config.problem:
-        mend = "Put onrecord.toml back from a copy of the vault; `vault` in it is the name of this vault."
+        mend = "Put onrecord.toml back from a copy of the vault."
+        if known:
+            mend = f'Put onrecord.toml back from a copy, or write it anew: format = {FORMAT}, vault = "{known}".'
         yield Problem(CONFIG_NAME, 0, "vault_offline", Severity.CRITICAL, config.problem, mend)
     for name in config.unknown:
         message = f"unknown key {name[:80]!r}; it has no effect"

@@ -85,7 +85,7 @@ class LogFolders:
         return known.entries
 
     def look_for_newer(self, log: LogId) -> None:
-        """Look, once, at the last lines of ledger and versions store: a newer program that has written goes on doing so.
+        """Look, once, at the last lines of ledger and versions store: a newer program that wrote goes on doing so.
 
         What comes later is met where it is read: in the journal's frames, counting entries, taking in rows.
 

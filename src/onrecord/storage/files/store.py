@@ -203,7 +203,13 @@ class FileVaultStore:
             self._problems.append(Problem("", 0, "not_placed", Severity.WARNING, message, error.hint))
 
     def hash_key(self, key: str) -> str:
-        """Return an idempotency key as it is stored."""
+        """Return an idempotency key as it is stored.
+
+        Raises:
+            StorageFailedError: there is no pepper, as nothing may be written.
+        """
+        if not self._pepper:
+            raise StorageFailedError("a key cannot be stored without the pepper of the state folder")
         return hash_key(self._pepper, key)
 
     def checkpoint(self) -> int:
@@ -306,7 +312,8 @@ class FileVaultStore:
     def inspect(self) -> Iterator[Problem]:
         """Yield what a look at every file of the installation finds: absent, damaged, or of nobody."""
         with storage_errors("look at the installation"):
-            yield from inspect_vault(self._vault, self.config)
+            known = os.path.basename(self.state_folder).partition("-")[0]
+            yield from inspect_vault(self._vault, self.config, known)
             if self._state is not None:
                 yield from inspect_state(self._state, self.log, self._keys)
 
