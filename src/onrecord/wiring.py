@@ -13,7 +13,14 @@ from onrecord.app.rebuild import fill, rebuild
 from onrecord.app.reconcile import reconcile
 from onrecord.app.session import Caller, Channel, Policy, Reply, Session
 from onrecord.config import Settings, load_settings
-from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError, NoVaultError, StorageFailedError
+from onrecord.domain.errors import (
+    DamagedError,
+    LockTimeoutError,
+    NotWritableError,
+    NoVaultError,
+    OnRecordError,
+    StorageFailedError,
+)
 from onrecord.domain.instants import from_unix_us
 from onrecord.ports.index import Index
 from onrecord.ports.signing import Verifier
@@ -89,9 +96,18 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
         _fill_index(session, opening)
     if is_index_needed and (session.owns_index or not is_fresh):
         session.refresh(opening)
-        if settings.is_on("reconcile"):
+        if settings.is_on("reconcile") and _may_write(store):
             reconcile(session, opening)
     return Opened(session, settings, opening)
+
+
+def _may_write(store: FileVaultStore) -> bool:
+    """Tell whether nothing forbids writing; else no file is judged, and refreshing has said why."""
+    try:
+        store.check_writable()
+    except OnRecordError:
+        return False
+    return True
 
 
 def _open_index(store: FileVaultStore, opening: Reply) -> tuple[Index, bool]:

@@ -121,7 +121,7 @@ def test_offline_a_vault_is_read_and_no_log_begins(onrecord: CommandLine, text: 
     states = sorted(find_state().parent.iterdir())
     found = onrecord("find", "words")
     assert found.data["status"] == "found"
-    assert list_reasons(found)[0] == "vault_offline"
+    assert list_reasons(found) == ["vault_offline"]
     assert onrecord("read", found.data["results"][0]["id"]).data["text"] == "first words"
     assert onrecord("history", found.data["results"][0]["id"]).status == 0
     assert onrecord("verify").data["verdict"] in ("L1", "L2")
@@ -130,6 +130,7 @@ def test_offline_a_vault_is_read_and_no_log_begins(onrecord: CommandLine, text: 
     assert "onrecord.toml" in refused.error["hint"]
     done = onrecord("doctor")
     assert done.status == 2
+    assert [item["path"] for item in done.data["findings"] if item["severity"] == "critical"] == ["onrecord.toml"]
     mends = [item["mend"] for item in done.data["findings"] if item["path"] == "onrecord.toml"]
     assert before.split('vault = "')[1][:24] in "".join(mends)
     assert sorted((Path(onrecord.vault) / ".onrecord").iterdir()) == logs

@@ -50,6 +50,12 @@ def diagnose(session: Session, given: Mapping[str, object]) -> Reply:
         if degraded.reason not in codes:
             message = "the vault cannot be written"
             findings.add(Problem("", 0, degraded.reason, Severity.CRITICAL, message, degraded.mend))
+    named = {finding.message for finding in findings if finding.path or finding.code.startswith("state_")}
+    findings = {
+        finding
+        for finding in findings
+        if finding.path or finding.code.startswith("state_") or finding.message not in named
+    }
     ordered = sorted(findings, key=lambda item: (_RANK[item.severity], item.path, item.line, item.code))
     shown = take_page([describe_problem(item) for item in ordered], session.policy.page_bytes)
     reply.data = {
