@@ -187,8 +187,10 @@ def kill_before(monkeypatch: pytest.MonkeyPatch, step: int) -> list[int]:
 
         monkeypatch.setattr(owner, name, call)
 
+    # A kill loses nothing that was written, so that one before a sync leaves what one after it does.
     for name in PRIMITIVES:
-        wrap(Disk, name)
+        if not name.startswith("sync"):
+            wrap(Disk, name)
     wrap(disk_module.os, "mkdir")
     wrap(disk_module.os, "makedirs")
     return count
@@ -224,8 +226,8 @@ def test_an_init_that_is_killed_at_any_step_is_completed_by_init_and_the_others_
         if step % 5 == 0:
             codes = {item["code"] for item in other("doctor").data["findings"]}
             assert codes <= {"temporary_left"}, step
-    assert step > 30
-    assert told > 3
+    assert step > 20
+    assert told > 2
     assert completed > told
 
 

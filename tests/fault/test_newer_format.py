@@ -115,6 +115,20 @@ def test_a_newer_row_that_could_not_be_indexed_is_met_again_by_the_next_process(
         session.close()
 
 
+@pytest.mark.parametrize("store", ["ledger", "versions"])
+def test_no_log_begins_in_a_vault_that_a_newer_program_shares(
+    places: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    write(places[0], tmp_path / "other", *(f"memory {number} " + "words " * 200 for number in range(40)))
+    (path,) = places[0].glob(f".onrecord/*/{store}/00000000.jsonl")
+    raise_version(path, 3)
+    before = sorted(places[0].rglob("*"))
+    onrecord = CommandLine(monkeypatch, str(places[0]))
+    assert onrecord("find", "words").data["status"] == "found"
+    assert onrecord("remember", "too new").error["code"] == "newer_format"
+    assert sorted(places[0].rglob("*")) == before
+
+
 def edit_head(change: Callable[[dict], object]) -> Callable[[Path], None]:
     def edit(state: Path) -> None:
         (path,) = state.glob("vaults/*/head.json")

@@ -15,6 +15,7 @@ from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.lock import VaultLock
+from onrecord.storage.files.logs import LogFolders
 from onrecord.storage.files.vault_config import FORMAT, MACHINE_FOLDER, VaultConfig, list_log_ids
 
 KEY_NAME = "key"
@@ -85,11 +86,27 @@ def open_installation(
                 os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
             with VaultLock((folder + ".lock",), 10.0).hold():
                 if not os.path.exists(os.path.join(folder, HEAD_NAME)):
+                    _check_nothing_newer(vault_folder)
                     _make_installation(vault_folder, folder, keys, ids)
-        except StorageFailedError as error:
+        except (StorageFailedError, NewerFormatError, DamagedError) as error:
             is_there = os.path.isdir(folder)
             return _read_installation(folder, error) if is_there else Installation("", LogId(""), obstacle=error)
     return _read_installation(folder, obstacle)
+
+
+def _check_nothing_newer(vault_folder: str) -> None:
+    """Before a log begins: the vault may be one that a newer program shares.
+
+    Raises:
+        NewerFormatError: a log has an entry or row of a newer format.
+    """
+    vault = Disk(vault_folder)
+    try:
+        newer = LogFolders(vault).scan_for_newer()
+    finally:
+        vault.close()
+    if newer:
+        raise NewerFormatError(newer)
 
 
 def forget_lost_log(vault_folder: str, state_root: str, vault: VaultId) -> None:

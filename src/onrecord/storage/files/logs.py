@@ -106,6 +106,18 @@ class LogFolders:
                 if is_newer_line(self._vault.read(path, start, found.st_size - start)):
                     self._note_newer(log, what)
 
+    def scan_for_newer(self) -> str:
+        """Read every line of every log; return what is of a newer format, "" for nothing.
+
+        Raises:
+            StorageFailedError, DamagedError: a segment cannot be read.
+        """
+        for log in self.list_ids():
+            for store, what in (("ledger", "an entry"), ("versions", "a row")):
+                if any(is_newer_line(line) for line in self._read_lines(self._open(log, store), (0, 0))):
+                    self._note_newer(log, what)
+        return self.newer
+
     def _note_newer(self, log: LogId, what: str) -> None:
         self.newer = self.newer or f"{what} of log {log} was written by a newer program"
 
