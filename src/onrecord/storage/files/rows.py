@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final, NoReturn
 
 from onrecord.domain.canonical import encode_canonical
@@ -26,7 +27,10 @@ _TURN_OPTIONAL: Final = frozenset({"speaker", "time"})
 _TURN_KEPT: Final = frozenset({"role", "time", "n", "at"})
 
 
-def _match(pattern: str) -> Callable[[object], bool]:
+_Form = Callable[[object], bool]
+
+
+def _match(pattern: str) -> _Form:
     fullmatch = re.compile(pattern).fullmatch
     return lambda value: isinstance(value, str) and fullmatch(value) is not None
 
@@ -36,7 +40,7 @@ def _is_filled(value: object) -> bool:
 
 
 # What a member looks like, where a type alone does not say it; `turn` of a row is a name, of an entry a number.
-_FORMS: Final[Mapping[str, Callable[[object], bool]]] = {
+_FORMS: Final[Mapping[str, _Form]] = {
     "seq": FORMS["seq"],
     "id": FORMS["rec"],
     "version": FORMS["ver"],
@@ -134,7 +138,7 @@ def decode_row(line: bytes, log: LogId) -> VersionRow:
         NewerFormatError: a newer program wrote it.
     """
     try:
-        shape = json.loads(line, object_pairs_hook=_collect_members, parse_constant=_refuse_constant)
+        shape = _DECODER.decode(line.decode())
         if not isinstance(shape, dict):
             raise ValueError("an object is expected")
         return build_row(shape, log)
@@ -159,6 +163,9 @@ def _collect_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refuse_constant(_: str) -> NoReturn:
     raise ValueError("no number of JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_collect_members, parse_constant=_refuse_constant)
 
 
 def build_row(shape: dict[str, object], log: LogId, data: bytes | None = None) -> VersionRow:
@@ -206,23 +213,32 @@ def build_row(shape: dict[str, object], log: LogId, data: bytes | None = None) -
 
 def _check_members(shape: Mapping[str, object], *, has_data: bool) -> None:
     """Check which members stand, and the form of those that have one of their own."""
-    names = shape.keys()
-    is_erased, is_turn = "erased" in names, shape.get("type") == "event.append"
+    for name, has_form in _plan_forms(tuple(shape), shape["type"] == "event.append", has_data):
+        if not has_form(shape[name]):
+            raise ValueError(f"{name} has another form")
+
+
+@lru_cache(maxsize=512)
+def _plan_forms(members: tuple[str, ...], is_turn: bool, has_data: bool) -> tuple[tuple[str, _Form], ...]:
+    """Return the form of each member of a set that a row may have; few sets occur.
+
+    Raises:
+        ValueError: a row has no such set.
+    """
+    names = frozenset(members)
     needed, allowed = _ALWAYS, _ALWAYS | _OPTIONAL
-    if is_erased:
-        allowed = allowed | {"erased"} | (_TURN_KEPT if is_turn else set())
+    if "erased" in names:
+        allowed = allowed | {"erased"} | (_TURN_KEPT if is_turn else frozenset())
     else:
-        needed = needed | {"path"} | (_TURN_NEEDED if is_turn else set())
-        allowed = allowed | needed | (_TURN_OPTIONAL if is_turn else set())
+        needed = needed | {"path"} | (_TURN_NEEDED if is_turn else frozenset())
+        allowed = allowed | needed | (_TURN_OPTIONAL if is_turn else frozenset())
         body = {"sealed"} if "sealed" in names else {"salt"} | ({"text", "b64"} & names if has_data else set())
         if has_data and len(body) != (1 if "sealed" in names else 2):
             raise ValueError("a row has its bytes once")
         needed, allowed = needed | body, allowed | body
     if not needed <= names or not names <= allowed:
         raise ValueError("a member is unknown or missing")
-    for name, has_form in _FORMS.items():
-        if name in names and not has_form(shape[name]):
-            raise ValueError(f"{name} has another form")
+    return tuple((name, _FORMS[name]) for name in members if name in _FORMS)
 
 
 def _build_turn(shape: Mapping[str, object]) -> TurnRow:
