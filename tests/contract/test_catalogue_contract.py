@@ -121,3 +121,11 @@ def test_counts_tell_records_versions_turns_and_files(driver: Driver) -> None:
     driver.apply_batch(IndexBatch([make_version("s", "t", seq=3, kind="event")], files=[make_stamp("m/a.md", "a")]))
     with driver.index.read() as reader:
         assert dict(reader.count()) == {"records": 2, "versions": 3, "turns": 1, "files": 1}
+
+
+def test_spellings_of_a_workspace_come_first_recorded_first(driver: Driver) -> None:
+    driver.apply(make_version("a", "x", seq=3, workspace="ops"), make_version("b", "x", seq=1, workspace="Ops"))
+    driver.apply(make_version("c", "x", seq=2, workspace="other"), make_version("d", "x", seq=4, workspace="OPS"))
+    with driver.index.read() as reader:
+        assert list(reader.list_spellings("ops")) == ["Ops", "ops", "OPS"]
+        assert list(reader.list_spellings("nothing")) == []

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from onrecord.app.catalog import Argument, Kind, Operation
-from onrecord.domain.canonical import encode_canonical
 from onrecord.domain.errors import InvalidInputError, LimitExceededError
 from onrecord.domain.ids import parse_id_prefix
 from onrecord.domain.instants import parse_instant
-from onrecord.domain.limits import JSON_MAX_DEPTH, PATCH_TEXT_MAX_CHARS, PATCHES_MAX_BYTES
+from onrecord.domain.limits import INTEGER_MAX, JSON_MAX_DEPTH, PATCH_TEXT_MAX_CHARS, PATCHES_MAX_BYTES
+from onrecord.domain.names import check_characters, check_name, strip_hashes
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_THOUSANDTH = Decimal("0.001")
 _SPAN = re.compile(r"(\d{1,9}):(\d{1,9})")
 
 
@@ -42,6 +41,7 @@ def admit(operation: Operation, given: Mapping[str, object]) -> dict[str, object
         admitted[argument.name] = _admit_value(argument, value)
     if operation.exclusive:
         _check_exclusive(operation, admitted)
+    _check_validity(admitted)
     return admitted
 
 
@@ -64,12 +64,23 @@ def _check_exclusive(operation: Operation, admitted: Mapping[str, object]) -> No
     raise InvalidInputError("give exactly one way to change the memory", field=field, hint=f"One of: {ways}.")
 
 
+def _check_validity(admitted: Mapping[str, object]) -> None:
+    """Refuse an end that is not after its beginning: an interval is half-open, so an equal end leaves nothing."""
+    start, end = admitted.get("valid_from"), admitted.get("valid_to")
+    if isinstance(start, str) and isinstance(end, str) and end <= start:
+        raise InvalidInputError(
+            "valid_to is not after valid_from",
+            field="valid_to",
+            hint="It is the first instant at which the thing told holds no more; leave it out if it still holds.",
+        )
+
+
 def _admit_value(argument: Argument, value: object) -> object:
     match argument.kind:
         case Kind.TEXT:
             return check_text(argument.name, value, argument)
         case Kind.NAME | Kind.PATH:
-            return _check_name(argument.name, value, argument.maximum)
+            return check_name(value, argument.name, argument.maximum)
         case Kind.ID:
             return parse_id_prefix(value, argument.name)
         case Kind.INTEGER:
@@ -87,10 +98,7 @@ def _admit_value(argument: Argument, value: object) -> object:
         case Kind.SPAN:
             return _check_span(argument.name, value)
         case Kind.NAMES:
-            names = _check_list(argument, value)
-            return tuple(
-                _check_name(f"{argument.name}[{n}]", item, argument.item_maximum) for n, item in enumerate(names)
-            )
+            return _check_names(argument, value)
         case Kind.IDS:
             items = _check_list(argument, value)
             return tuple(parse_id_prefix(item, f"{argument.name}[{n}]") for n, item in enumerate(items))
@@ -110,10 +118,7 @@ def check_text(field: str, value: object, argument: Argument) -> str:
     """
     if not isinstance(value, str):
         raise InvalidInputError("a text is expected", field=field)
-    if "\0" in value:
-        raise InvalidInputError("the character U+0000 is not allowed", field=field)
-    if _SURROGATE.search(value):
-        raise InvalidInputError("a lone surrogate is no character", field=field)
+    check_characters(value, field)
     if argument.minimum and not value.strip():
         raise InvalidInputError("the text is empty", field=field)
     if argument.maximum and len(value) > argument.maximum:
@@ -123,18 +128,13 @@ def check_text(field: str, value: object, argument: Argument) -> str:
     return value
 
 
-def _check_name(field: str, value: object, maximum: int) -> str:
-    if not isinstance(value, str):
-        raise InvalidInputError("a text is expected", field=field)
-    if _SURROGATE.search(value):
-        raise InvalidInputError("a lone surrogate is no character", field=field)
-    if _CONTROL.search(value):
-        raise InvalidInputError("control characters are not allowed here", field=field)
-    if not value.strip():
-        raise InvalidInputError("a name is not blank", field=field)
-    if maximum and len(value) > maximum:
-        raise LimitExceededError(f"at most {maximum} characters", field=field)
-    return value
+def _check_names(argument: Argument, value: object) -> tuple[str, ...]:
+    names = []
+    for number, item in enumerate(_check_list(argument, value)):
+        is_tag = argument.name == "tags" and isinstance(item, str)
+        name = strip_hashes(str(item)) if is_tag else item
+        names.append(check_name(name, f"{argument.name}[{number}]", argument.item_maximum))
+    return tuple(names)
 
 
 def _check_integer(argument: Argument, value: object) -> int:
@@ -209,27 +209,30 @@ def _check_map(argument: Argument, value: object) -> dict[str, object]:
     size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
     if size > argument.maximum_bytes:
         raise LimitExceededError(f"at most {argument.maximum_bytes} bytes", field=argument.name)
-    encode_canonical({})
     return value
 
 
-def _check_json(value: object, field: str, depth: int) -> None:
-    if depth < 0:
+def _check_json(value: object, field: str, levels: int) -> None:
+    """Refuse what is no JSON; `levels` is how many arrays and objects may still open."""
+    if not levels and isinstance(value, dict | list):
         raise LimitExceededError(f"nested deeper than {JSON_MAX_DEPTH}", field=field)
     match value:
         case dict():
             for name, item in value.items():
-                if not isinstance(name, str) or _SURROGATE.search(name) or "\0" in name:
+                if not isinstance(name, str):
                     raise InvalidInputError("a key is a text", field=field)
-                _check_json(item, field, depth - 1)
+                check_characters(name, field)
+                _check_json(item, field, levels - 1)
         case list():
             for item in value:
-                _check_json(item, field, depth - 1)
+                _check_json(item, field, levels - 1)
         case str():
-            if _SURROGATE.search(value) or "\0" in value:
-                raise InvalidInputError("a lone surrogate or U+0000 is not allowed", field=field)
+            check_characters(value, field)
         case float() if not math.isfinite(value):
             raise InvalidInputError("NaN and infinity are not allowed", field=field)
+        case int() if not -INTEGER_MAX <= value <= INTEGER_MAX:
+            hint = "Write a longer number as a text."
+            raise InvalidInputError("an integer is outside ±(2^53 - 1)", field=field, hint=hint)
         case None | bool() | int() | float():
             return
         case _:
@@ -241,4 +244,8 @@ def _check_decimal(field: str, value: object) -> Decimal:
         raise InvalidInputError("a number from 0 to 1 is expected", field=field)
     if not math.isfinite(value) or not 0 <= value <= 1:
         raise InvalidInputError("a number from 0 to 1 is expected", field=field)
-    return Decimal(str(value)).quantize(Decimal("0.001")).normalize()
+    number = Decimal(str(value))
+    rounded = number.quantize(_THOUSANDTH)
+    if rounded != number:
+        raise InvalidInputError("at most three decimals", field=field, hint=f"For example {rounded.normalize():f}.")
+    return rounded.normalize()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
+from onrecord.app.workspaces import list_spellings
 from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
 from onrecord.domain.transcript import parse_transcript
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
@@ -61,7 +62,10 @@ def read_version(session: Session, head: VersionHead, place: FilePlace | None) -
 
 def find_kept(session: Session, reader: IndexReader, workspace: str, text_sha256: bytes) -> list[VersionHead]:
     """Return the current records of a workspace with exactly this text, those whose file is gone left out, by id."""
-    heads = reader.find_by_text(workspace, text_sha256)
+    spellings = list_spellings(reader, workspace)
+    heads = sorted(
+        (head for name in spellings for head in reader.find_by_text(name, text_sha256)), key=lambda head: head.id
+    )
     return [head for head in heads if not locate(session, reader, head).is_missing]
 
 

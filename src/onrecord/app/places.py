@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from onrecord.domain.errors import AmbiguousIdError, NotFoundError
-from onrecord.domain.filenames import fold_path, make_file_stem, make_folder_name
+from onrecord.domain.filenames import fold_path, make_file_stem, make_folder_name, number_stem
 from onrecord.domain.ids import RECORD_ID_CHARS, RecordId
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState, VaultStore
@@ -53,7 +53,7 @@ def choose_path(
 
 
 def _number_path(base: str, number: int) -> str:
-    return f"{base}.md" if number == 1 else f"{base} ({number}).md"
+    return f"{base if number == 1 else number_stem(base, number)}.md"
 
 
 def resolve(prefix: str, reader: IndexReader) -> RecordId:

@@ -12,8 +12,10 @@ from onrecord.app.outbox import keep_in_backup
 from onrecord.app.places import choose_path
 from onrecord.app.scrub import Scrubbed, scrub
 from onrecord.app.session import Reply, Session, list_rows
+from onrecord.app.workspaces import spell_workspace
 from onrecord.domain.errors import IdempotencyMismatchError, StorageFailedError
 from onrecord.domain.ids import RecordId
+from onrecord.domain.names import fold_name
 from onrecord.domain.record import KeyValue, render_record
 from onrecord.ports.index import IndexReader, VersionHead
 from onrecord.ports.store import Change, Stamp, VersionDraft, WriteUnit
@@ -61,9 +63,9 @@ def note_secrets(reply: Reply, rules: Sequence[str]) -> None:
 def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply, stored_key: str) -> None:
     arguments = scrubbed.arguments
     text = str(arguments["text"])
-    workspace = str(arguments.get("workspace") or session.policy.workspace)
     key = stored_key or (unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else "")
     with session.index.read() as reader:
+        workspace = spell_workspace(reader, str(arguments.get("workspace") or session.policy.workspace))
         known = _find_known(session, reader, workspace, text, arguments, key, reply)
         if known is not None:
             reply.data = {"id": known.id, "version": known.version, "duplicate": True}
@@ -115,7 +117,8 @@ def _find_known(
 def _is_same_request(head: VersionHead, workspace: str, digest: bytes, arguments: Mapping[str, object]) -> bool:
     """Tell whether the record that a key made is the one that these arguments would make."""
     title, tags = arguments.get("title"), arguments.get("tags", ())
-    is_same = (head.version, head.turn, head.text_sha256, head.workspace) == (1, None, digest, workspace)
+    is_same = (head.version, head.turn, head.text_sha256) == (1, None, digest)
+    is_same = is_same and fold_name(head.workspace) == fold_name(workspace)
     return is_same and (title is None or head.title == title) and head.tags == tags
 
 

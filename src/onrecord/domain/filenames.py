@@ -11,6 +11,7 @@ import unicodedata
 
 from onrecord.domain.errors import InvalidInputError, LimitExceededError
 from onrecord.domain.limits import FILE_NAME_MAX_BYTES, PATH_PART_MAX_BYTES
+from onrecord.domain.names import fold_name
 
 UNTITLED = "untitled"
 
@@ -66,7 +67,7 @@ def _cut_bytes(text: str, size_bytes: int) -> str:
 
 def fold_path(path: str) -> str:
     """Return the key of the place that a path names: two paths with one key are the same file on some system."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+    return fold_name(path)
 
 
 def check_relative_path(path: object, field: str = "path") -> str:

@@ -18,6 +18,7 @@ from onrecord.domain.front_matter import Value, YamlReading, spell_scalar
 from onrecord.domain.ids import EntryRef, RecordId, parse_entry_ref, parse_record_id
 from onrecord.domain.instants import Instant, Interval, Precision, is_instant, parse_instant, parse_periods
 from onrecord.domain.limits import INTEGER_MAX, META_MAX_BYTES
+from onrecord.domain.names import strip_hashes
 
 _CONTROL = re.compile("[\x01-\x1f\x7f]")
 
@@ -94,13 +95,13 @@ def make_name(max_chars: int) -> Form:
     return read
 
 
-def make_names(max_chars: int, max_count: int = INTEGER_MAX, prefix: str = "", *, takes_one: bool = False) -> Form:
+def make_names(max_chars: int, max_count: int = INTEGER_MAX, *, is_tag: bool = False, takes_one: bool = False) -> Form:
     """Make the form of a list of names.
 
     Args:
         max_chars: Limit of each, in code points.
         max_count: Limit of their number.
-        prefix: Dropped in front of each.
+        is_tag: Whether signs `#` in front of each are dropped.
         takes_one: Whether one text instead of a list is regular.
     """
 
@@ -110,7 +111,9 @@ def make_names(max_chars: int, max_count: int = INTEGER_MAX, prefix: str = "", *
             context.normalise("one text counts as a list of one")
         names: list[str] = []
         for index, item in enumerate(items, first):
-            name = _read_name(item, context, index).removeprefix(prefix) if item is not None else ""
+            name = _read_name(item, context, index) if item is not None else ""
+            if is_tag:
+                name = strip_hashes(name)
             if name.strip():
                 names.append(_check_length(name, max_chars))
             else:

@@ -55,7 +55,7 @@ _NO_MAP: Mapping[str, Any] = MappingProxyType({})
 
 _USER_FORMS: Mapping[str, Form] = {
     "title": make_name(TITLE_MAX_CHARS),
-    "tags": make_names(TAG_MAX_CHARS, TAGS_MAX_COUNT, "#", takes_one=True),
+    "tags": make_names(TAG_MAX_CHARS, TAGS_MAX_COUNT, is_tag=True, takes_one=True),
     "aliases": make_names(ALIAS_MAX_CHARS, ALIASES_MAX_COUNT, takes_one=True),
     "type": make_name(NAME_MAX_CHARS),
     "workspace": make_name(NAME_MAX_CHARS),

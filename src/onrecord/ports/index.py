@@ -127,6 +127,9 @@ class IndexReader(Protocol):
     def find_by_text(self, workspace: str, text_sha256: bytes) -> Sequence[VersionHead]:
         """Return current, status `current` versions of a workspace with this text hash (turns excluded), by id."""
 
+    def list_spellings(self, folded: str) -> Sequence[str]:
+        """Return the workspaces of all heads whose folded name (domain.names) this is, first recorded first."""
+
     def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
         """Return the turn of this name."""
 

@@ -15,6 +15,7 @@ from onrecord.domain.filenames import fold_path
 from onrecord.domain.heads import Partition, VersionHead, order_of, turn_order_of
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
+from onrecord.domain.names import fold_name
 from onrecord.domain.postings import (
     REPEAT_MASK,
     REPEAT_SHIFT,
@@ -139,6 +140,11 @@ class ReferenceReader:
             and (head.status, head.workspace, head.text_sha256) == ("current", workspace, text_sha256)
         ]
         return sorted(found, key=lambda head: head.id)
+
+    def list_spellings(self, folded: str) -> Sequence[str]:
+        """Return the workspaces of all heads whose name folds to this, first recorded first."""
+        heads = sorted((*self._state.versions, *self._state.turns), key=lambda head: (head.recorded_at, head.workspace))
+        return list(dict.fromkeys(head.workspace for head in heads if fold_name(head.workspace) == folded))
 
     def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
         """Return the turn of this name; of several the first in order."""

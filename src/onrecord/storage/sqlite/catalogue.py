@@ -12,6 +12,7 @@ from onrecord.domain.filenames import fold_path
 from onrecord.domain.heads import TurnName, VersionHead, order_of
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
+from onrecord.domain.names import fold_name
 from onrecord.ports.index import Document, FileStamp, Filter
 from onrecord.storage.sqlite.schema import build_damage
 
@@ -80,12 +81,27 @@ def take_in(
     inserted = _insert(connection, first + second + third + (_write_list(head.redacted),) + named + fourth)
     if not inserted.rowcount:
         return None
+    _insert_workspace(connection, head)
     died = []
     for superseded, part, tokens, lines, end, status, *_ in earlier:
         connection.execute("UPDATE heads SET ended_at = ? WHERE document = ?", (head.recorded_at, superseded))
         if end == OPEN_END and status == "current":
             died.append(Died(superseded, part, tokens, lines))
     return Taken(ended_at == OPEN_END and head.status == "current", died)
+
+
+def _insert_workspace(connection: sqlite3.Connection, head: VersionHead) -> None:
+    connection.execute(
+        "INSERT INTO workspaces VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET since = ?3 WHERE ?3 < since",
+        [value.encode(errors="replace").decode() for value in (fold_name(head.workspace), head.workspace)]
+        + [head.recorded_at],
+    )
+
+
+def list_spellings(connection: sqlite3.Connection, folded: str) -> list[str]:
+    """Return the workspaces whose name folds to this, first recorded first."""
+    rows = connection.execute("SELECT name FROM workspaces WHERE folded = ? ORDER BY since, name", (folded,))
+    return [name for (name,) in rows]
 
 
 def _insert(connection: sqlite3.Connection, values: Sequence[object]) -> sqlite3.Cursor:

@@ -105,6 +105,11 @@ class SqliteReader:
         return catalogue.find_by_text(self._connection, workspace, text_sha256)
 
     @_reading
+    def list_spellings(self, folded: str) -> Sequence[str]:
+        """Return the workspaces of all heads whose name folds to this, first recorded first."""
+        return catalogue.list_spellings(self._connection, folded)
+
+    @_reading
     def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
         """Return the turn of this name; of several the first in order."""
         return catalogue.find_turn(self._connection, source, session, turn)

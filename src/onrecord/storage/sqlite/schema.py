@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from onrecord.domain.analyzer import ANALYZER_VERSION
 from onrecord.domain.errors import DamagedError, InvalidInputError, OnRecordError, StorageFailedError
 from onrecord.domain.postings import PACKING_VERSION
+from onrecord.domain.terms import ANALYZER_VERSION
 
-_TABLES_VERSION = 1
+_TABLES_VERSION = 2
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
 
 _REBUILD_HINT = "Run `onrecord reindex`."
@@ -44,6 +44,9 @@ CREATE TABLE heads (
 );
 CREATE UNIQUE INDEX heads_by_entry ON heads (log, seq);
 CREATE INDEX heads_by_end ON heads (id, ended_at) WHERE n IS NULL AND is_displaced = 0;
+CREATE TABLE workspaces (
+    folded TEXT NOT NULL, name TEXT NOT NULL, since TEXT NOT NULL, PRIMARY KEY (folded, name)
+) WITHOUT ROWID;
 CREATE TABLE files (
     path TEXT PRIMARY KEY, place TEXT NOT NULL, record TEXT NOT NULL, size_bytes INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, device TEXT NOT NULL, inode TEXT NOT NULL,
