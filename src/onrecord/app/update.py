@@ -11,7 +11,7 @@ from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.places import choose_path, is_whole, resolve_current
 from onrecord.app.reconcile import observe_under_lock
 from onrecord.app.remember import describe_copies, note_secrets
-from onrecord.app.scrub import Scrubbed, scrub
+from onrecord.app.scrub import Scrubbed, scrub, scrub_change
 from onrecord.app.session import Reply, Session, list_rows
 from onrecord.domain.errors import (
     ConflictError,
@@ -67,7 +67,8 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
         raise StaleVersionError(f"the current version is {head.version}", field="expect")
     base = read_version(session, head, place)
     record = read_record(base, head.path, session.yaml)
-    data = _change(session, record, base, arguments)
+    data, rules = _change(session, record, base, arguments)
+    note_secrets(reply, rules)
     if data == base:
         reply.warnings.append("the memory already is as asked; no new version was made")
         reply.data = {"id": head.id, "version": head.version}
@@ -78,7 +79,7 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     path, how = _choose_target(session, head, place, record)
     draft = VersionDraft(
         head.id, number, head.kind, path, data, session.caller.origin, head.workspace, status=head.status,
-        parents=(head.ref,), redacted=scrubbed.rules,
+        parents=(head.ref,), redacted=tuple(sorted({*scrubbed.rules, *rules})),
     )  # fmt: skip
     change = Change("record.update", draft, place=how, pre_sha256=hashlib.sha256(base).digest())
     receipt = unit.commit([change], session.caller.actor, key)
@@ -111,7 +112,7 @@ def _has_made(session: Session, known: VersionHead, arguments: Mapping[str, obje
         return False
     before = read_record(parent.draft.data, known.path, session.yaml)
     try:
-        changed = _change(session, before, parent.draft.data, arguments)
+        changed, _ = _change(session, before, parent.draft.data, arguments)
     except (ConflictError, InvalidInputError):
         return False
     made, wanted = (read_record(data, known.path, session.yaml) for data in (row.draft.data, changed))
@@ -133,8 +134,10 @@ def _locate_current(
         return head, locate(session, reader, head)
 
 
-def _change(session: Session, record: Record, base: bytes, arguments: Mapping[str, object]) -> bytes:
-    """Return the file's bytes with the change, server-owned copies not yet refreshed.
+def _change(
+    session: Session, record: Record, base: bytes, arguments: Mapping[str, object]
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return the file's bytes with the change, server-owned copies not yet refreshed, and rules that hit in its place.
 
     Raises:
         ConflictError, InvalidInputError, LimitExceededError: nothing is changed.
@@ -143,15 +146,18 @@ def _change(session: Session, record: Record, base: bytes, arguments: Mapping[st
         tags = arguments["tags"]
         assert isinstance(tags, tuple)
         if tuple(record.tags) == tags:
-            return base
+            return base, ()
         changed = replace_keys(base, {"tags": list(tags) if tags else None}, session.yaml)
         if changed == base:
             raise ConflictError("the tags of this file cannot be changed safely", hint="Edit the file by hand.")
-        return changed
+        return changed, ()
     text = _build_text(record, arguments)
+    rules: tuple[str, ...] = ()
+    if session.policy.redact and text != record.text:
+        text, rules = scrub_change(record.text, text)
     if len(text.encode()) > TEXT_MAX_BYTES:
         raise LimitExceededError(f"the new text is above {TEXT_MAX_BYTES} bytes", field="text")
-    return base if text == record.text else replace_text(base, text)
+    return (base if text == record.text else replace_text(base, text)), rules
 
 
 def _build_text(record: Record, arguments: Mapping[str, object]) -> str:

@@ -1,0 +1,27 @@
+"""Who calls, and what the settings say, in a form that may reach the vault: checked as names and without secrets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onrecord.app.scrub import scrub
+from onrecord.app.session import Caller, Policy
+from onrecord.domain.names import check_name
+
+
+def admit_caller(caller: Caller, policy: Policy) -> tuple[Caller, Policy]:
+    """Return the caller and the settings as they may be written.
+
+    Client, agent and the default workspace come from flags, environment and files of settings, not from a call.
+
+    Raises:
+        InvalidInputError, LimitExceededError: one of them is no name; `field` tells which.
+    """
+    given = {
+        "client": check_name(caller.client, "client", may_be_blank=True),
+        "agent": check_name(caller.agent, "agent", may_be_blank=True),
+        "workspace": check_name(policy.workspace, "workspace"),
+    }
+    clean = {name: str(value) for name, value in scrub(given, is_on=policy.redact).arguments.items()}
+    acting = replace(caller, client=clean["client"], agent=clean["agent"])
+    return acting, replace(policy, workspace=clean["workspace"])
