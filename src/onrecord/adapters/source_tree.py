@@ -1,73 +1,148 @@
-"""Reads a tree of Markdown for an import; links are not followed, hidden folders are passed over."""
+"""Reads what an import names: a tree of Markdown, or lines. Links in a tree are not followed, hidden names passed over.
+
+Only regular files are read, judged by kind before they are opened and again once they are: a FIFO would wait, a device
+never ends. What grows while it is read is read as far as it went when it was looked at first.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
+from typing import BinaryIO
 
-from onrecord.domain.errors import NotFoundError
-from onrecord.domain.limits import TEXT_MAX_BYTES
+from onrecord.domain.errors import InvalidInputError, NotFoundError
+from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, RECORD_FILE_MAX_BYTES
 from onrecord.ports.sources import SourceFile
+
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FILE = "not a regular file"
 
 
 def read_tree(root: str) -> Iterator[SourceFile]:
     """Yield every `.md` file below `root` (or the one file that it is) by path; others are yielded with a problem.
 
+    The tree is listed before the first file is read, so that files which an import makes in it are not taken in again.
+
     Raises:
         NotFoundError: nothing is there.
+        InvalidInputError: it is neither file nor folder.
     """
-    if os.path.isfile(root):
-        yield _read_one(root, os.path.basename(root))
+    mode = _look(root, "Give a folder of Markdown files, or one of them.")
+    if stat.S_ISREG(mode):
+        yield _read_one(os.path.realpath(root), os.path.basename(root))
         return
-    if not os.path.isdir(root):
-        raise NotFoundError("there is no such file or folder", field="path", hint="Give a folder of Markdown files.")
-    for folder, folders, names in os.walk(root):
+    if not stat.S_ISDIR(mode):
+        raise InvalidInputError(f"{_NO_FILE} or folder", field="path", hint="Give a folder of Markdown files.")
+    for path, relative, problem in list(_list_tree(root)):
+        yield SourceFile(_show(relative), b"", problem) if problem else _read_one(path, relative)
+
+
+def _look(path: str, hint: str) -> int:
+    try:
+        return os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        reason = "there is no such file or folder"
+        if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
+            reason = f"the path cannot be read: {error.strerror}"
+        raise NotFoundError(reason, field="path", hint=hint) from error
+
+
+def _list_tree(root: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, path below the root, and why it is not read (or nothing), by folder and name."""
+    unread: list[tuple[str, str]] = []
+
+    def note(error: OSError) -> None:
+        unread.append((str(error.filename), f"the folder cannot be read: {error.strerror}"))
+
+    for folder, folders, names in os.walk(root, onerror=note):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in list(folders):
-            if os.path.islink(os.path.join(folder, name)):
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
                 folders.remove(name)
-                yield SourceFile(_relate(root, folder, name), b"", "a linked folder is not followed")
+                yield path, _relate(root, path), "a linked folder is not followed"
         for name in sorted(names):
             if name.startswith("."):
                 continue
-            relative = _relate(root, folder, name)
-            if not name.lower().endswith(".md"):
-                yield SourceFile(relative, b"", "not a Markdown file")
-            else:
-                yield _read_one(os.path.join(folder, name), relative)
+            path = os.path.join(folder, name)
+            yield path, _relate(root, path), "" if name.lower().endswith(".md") else "not a Markdown file"
+    yield from ((path, _relate(root, path), problem) for path, problem in unread)
 
 
-def _relate(root: str, folder: str, name: str) -> str:
-    return os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+def _relate(root: str, path: str) -> str:
+    return os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def _show(relative: str) -> str:
+    return os.fsencode(relative).decode(errors="replace")
 
 
 def _read_one(path: str, relative: str) -> SourceFile:
     try:
         relative.encode()
     except UnicodeEncodeError:
-        return SourceFile(os.fsencode(relative).decode(errors="replace"), b"", "the file's name is not UTF-8")
-    if os.path.islink(path) or not os.path.isfile(path):
-        return SourceFile(relative, b"", "a link or special file is not followed")
+        return SourceFile(_show(relative), b"", "the file's name is not UTF-8")
     try:
-        if os.path.getsize(path) > TEXT_MAX_BYTES:
-            return SourceFile(relative, b"", "the file is above 2 MiB")
-        with open(path, "rb") as file:
-            data = file.read(TEXT_MAX_BYTES + 1)
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return SourceFile(relative, b"", "a link or special file is not followed")
+        with _open_regular(path) as file:
+            data = file.read(RECORD_FILE_MAX_BYTES + 1)
     except OSError as error:
-        return SourceFile(relative, b"", f"the file cannot be read: {error.strerror}")
+        return SourceFile(relative, b"", f"the file cannot be read: {error.strerror or _NO_FILE}")
+    if len(data) > RECORD_FILE_MAX_BYTES:
+        return SourceFile(relative, b"", f"the file is above {RECORD_FILE_MAX_BYTES} bytes")
     if not data.strip():
         return SourceFile(relative, b"", "the file is empty")
     return SourceFile(relative, data)
 
 
-def read_lines(path: str) -> Iterator[bytes]:
-    """Yield the lines of a file.
+def _open_regular(path: str) -> BinaryIO:
+    """Open a regular file, and no other kind even if it takes the file's place meanwhile.
+
+    Raises:
+        OSError: it cannot be opened, or is of another kind.
+    """
+    descriptor = os.open(path, _OPEN_FLAGS)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(_NO_FILE)
+    return os.fdopen(descriptor, "rb")
+
+
+def read_lines(source: str | BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a regular file, as far as it goes now, or of a stream to its end.
+
+    A line above the limit of an import is yielded cut one byte above it, so that it is refused and the next one read.
 
     Raises:
         NotFoundError: it is not there or not readable.
+        InvalidInputError: it is no regular file.
     """
+    if not isinstance(source, str):
+        yield from _cut_lines(source, None)
+        return
+    hint = "Give a file of JSON lines, or - for standard input."
+    if not stat.S_ISREG(_look(source, hint)):
+        raise InvalidInputError(_NO_FILE, field="path", hint=hint)
     try:
-        with open(path, "rb") as file:
-            yield from file
+        with _open_regular(source) as file:
+            yield from _cut_lines(file, os.fstat(file.fileno()).st_size)
     except OSError as error:
-        raise NotFoundError(f"the file cannot be read: {error.strerror}", field="path") from error
+        reason = f"the file cannot be read: {error.strerror or _NO_FILE}"
+        raise NotFoundError(reason, field="path", hint=hint) from error
+
+
+def _cut_lines(stream: BinaryIO, size_bytes: int | None) -> Iterator[bytes]:
+    left = size_bytes
+    is_cut = False
+    while left is None or left > 0:
+        most = IMPORT_LINE_MAX_BYTES + 2 if left is None else min(left, IMPORT_LINE_MAX_BYTES + 2)
+        line = stream.readline(most)
+        if not line:
+            return
+        if left is not None:
+            left -= len(line)
+        if not is_cut:
+            yield line
+        is_cut = not line.endswith(b"\n")

@@ -11,17 +11,20 @@ from onrecord.app.capture import append_turns
 from onrecord.app.catalog import IMPORT
 from onrecord.app.content import find_kept
 from onrecord.app.indexing import hash_text
+from onrecord.app.pages import measure
 from onrecord.app.places import choose_path
 from onrecord.app.scrub import scrub
 from onrecord.app.session import Reply, Session
+from onrecord.app.workspaces import spell_workspace
 from onrecord.domain.canonical import decode_strict
-from onrecord.domain.errors import InvalidInputError, TurnExistsError
+from onrecord.domain.errors import InvalidInputError, LimitExceededError, TurnExistsError
 from onrecord.domain.filenames import fold_path
-from onrecord.domain.limits import BATCH_MAX_BYTES, IMPORT_LINE_MAX_BYTES, NAME_MAX_CHARS, TURN_TEXT_MAX_BYTES
+from onrecord.domain.limits import BATCH_MAX_BYTES, IMPORT_LINE_MAX_BYTES, NAME_MAX_CHARS, TEXT_MAX_BYTES
+from onrecord.domain.names import check_name, fold_name
 from onrecord.domain.record import KeyValue, Record, read_record, replace_keys
 from onrecord.domain.redaction import redact
-from onrecord.domain.told_time import parse_told_time
-from onrecord.domain.transcript import Turn
+from onrecord.domain.told_time import is_told_instant, parse_told_time
+from onrecord.domain.transcript import Turn, check_turn
 from onrecord.ports.index import IndexReader
 from onrecord.ports.sources import SourceFile
 from onrecord.ports.store import Change, VersionDraft, WriteUnit
@@ -29,28 +32,39 @@ from onrecord.ports.yaml_reader import YamlReader
 
 _TURNS_A_COMMIT = 500
 _NOTES_A_COMMIT = 200
+_SHOWN_NAMES_COUNT = 10
+_SHOWN_NAME_CHARS = 40
 _TURN_KEYS = frozenset({"session", "turn", "speaker", "text", "time", "role", "source"})
 _FOREIGN_CLAIMS = ("status", "client", "agent", "confirmed_by", "protection", "kb", "kind")
-_ROLES = frozenset({"user", "assistant", "tool", "system", "document"})
+_DATE_KEYS = ("date", "created", "created_at", "date_created")
 
 Progress = Callable[[int], None]
 
 
 @dataclass(slots=True)
 class Tally:
-    """What an import did."""
+    """What an import did; `left_bytes` is what the page still takes of what was skipped."""
 
+    left_bytes: int
     imported: int = 0
     duplicates: int = 0
     skipped: list[dict[str, object]] = field(default_factory=list)
+    skipped_total: int = 0
 
     def skip(self, reason: str, **where: object) -> None:
-        """Name one thing that was not taken in."""
-        self.skipped.append({**where, "reason": reason})
+        """Name one thing that was not taken in; what does not fit on the page is counted."""
+        item = {**where, "reason": reason}
+        self.skipped_total += 1
+        self.left_bytes -= measure(item)
+        if self.left_bytes >= 0 or not self.skipped:
+            self.skipped.append(item)
 
     def describe(self) -> dict[str, object]:
         """Return the reply's data."""
-        return {"imported": self.imported, "duplicates": self.duplicates, "skipped": self.skipped}
+        data: dict[str, object] = {"imported": self.imported, "duplicates": self.duplicates, "skipped": self.skipped}
+        if self.skipped_total > len(self.skipped):
+            data |= {"truncated": True, "skipped_total": self.skipped_total}
+        return data
 
 
 def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[bytes], progress: Progress) -> Reply:
@@ -73,17 +87,19 @@ def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[
     workspace = str(arguments.get("workspace") or session.policy.workspace)
     source = str(arguments.get("source") or "import")
     reply = Reply()
-    tally = Tally()
+    tally = Tally(session.policy.page_bytes)
     batch: list[tuple[int, Turn]] = []
     rules: set[str] = set()
+    ignored: set[str] = set()
     size = 0
     for number, line in enumerate(lines, 1):
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
+        line = line.removesuffix(b"\n").removesuffix(b"\r")
         if not line.strip():
             continue
         try:
-            turn = _read_turn(line, source, rules, is_on=session.policy.redact)
+            turn = _read_turn(line, source, rules, ignored, is_on=session.policy.redact)
         except InvalidInputError as error:
             tally.skip(error.reason, line=number, field=error.field or "")
             continue
@@ -98,6 +114,9 @@ def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[
         progress(batch[-1][0])
     if rules:
         reply.warnings.append(f"secrets were replaced before anything was written: {', '.join(sorted(rules))}")
+    if ignored:
+        shown = ", ".join(name[:_SHOWN_NAME_CHARS] for name in sorted(ignored)[:_SHOWN_NAMES_COUNT])
+        reply.warnings.append(f"{len(ignored)} members that a turn does not have were not kept: {shown}")
     reply.data = tally.describe()
     return reply
 
@@ -114,56 +133,49 @@ def _write_turns(session: Session, batch: list[tuple[int, Turn]], workspace: str
             tally.imported += 1
 
 
-def _read_turn(line: bytes, source: str, rules: set[str], *, is_on: bool) -> Turn:
+def _read_turn(line: bytes, source: str, rules: set[str], ignored: set[str], *, is_on: bool) -> Turn:
     shape = decode_strict(line, max_bytes=IMPORT_LINE_MAX_BYTES, allow_floats=True)
     for name in ("session", "turn", "text"):
         if shape.get(name) is None:
             raise InvalidInputError(f"{name} is missing", field=name)
     given = {name: value for name, value in shape.items() if name in _TURN_KEYS and value is not None}
+    ignored.update(shape.keys() - _TURN_KEYS)
     names: dict[str, str] = {
         name: _read_name(name, given[name]) for name in ("session", "turn", "speaker", "source") if name in given
     }
     text = given.get("text")
     if not isinstance(text, str):
         raise InvalidInputError("a text is expected", field="text")
-    if len(text.encode()) > TURN_TEXT_MAX_BYTES:
-        raise InvalidInputError(f"a turn has at most {TURN_TEXT_MAX_BYTES} bytes", field="text")
-    role = given.get("role", "user")
-    if not isinstance(role, str) or role not in _ROLES:
-        raise InvalidInputError("role is user, assistant, tool, system or document", field="role")
     told = given.get("time")
     time = parse_told_time(str(told)) if told is not None and not isinstance(told, bool) else None
-    told_text = str(told)[:NAME_MAX_CHARS] if told is not None and time is None else ""
+    told_text = str(told) if told is not None and time is None else ""
+    if len(told_text) > NAME_MAX_CHARS:
+        raise LimitExceededError(f"at most {NAME_MAX_CHARS} characters", field="time")
     clean: dict[str, str] = {"text": text, "time_text": told_text, **names}
     if is_on:
         for name, value in clean.items():
             done = redact(value)
             rules.update(finding.rule for finding in done.findings)
             clean[name] = done.text
-    return Turn(
-        source=clean.get("source", source),
-        session=clean["session"],
-        turn=clean["turn"],
-        role=str(role),
-        text=clean["text"],
-        origin="import",
-        speaker=clean.get("speaker", ""),
-        time=time,
-        time_text=clean["time_text"],
+    return check_turn(
+        Turn(
+            source=clean.get("source", source),
+            session=clean["session"],
+            turn=clean["turn"],
+            role=str(given.get("role", "user")),
+            text=clean["text"],
+            origin="import",
+            speaker=clean.get("speaker", ""),
+            time=time,
+            time_text=clean["time_text"],
+        )
     )
 
 
 def _read_name(field: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InvalidInputError("a text is expected", field=field)
-    name = str(value)
-    if len(name) > NAME_MAX_CHARS:
-        raise InvalidInputError(f"at most {NAME_MAX_CHARS} characters", field=field)
-    if any(ord(character) < 0x20 or ord(character) == 0x7F for character in name):
-        raise InvalidInputError("control characters are not allowed here", field=field)
-    if not name.strip() and field != "speaker":
-        raise InvalidInputError("a name is not blank", field=field)
-    return name
+    return check_name(str(value), field, may_be_blank=field == "speaker")
 
 
 def import_markdown(
@@ -172,7 +184,8 @@ def import_markdown(
     """Copy Markdown files into the vault as records of origin `import`; the originals are not touched.
 
     A file whose text is already kept in its workspace is a duplicate. Keys of the user stay as they are; the keys
-    that OnRecord owns are set anew, as a claim in a file proves nothing.
+    that OnRecord owns are set anew, as a claim in a file proves nothing. A file with front matter and no `event_time`
+    gets one from the first of `date`, `created`, `created_at`, `date_created` that holds a time.
 
     Returns:
         data: imported, duplicates, skipped[] with path and reason.
@@ -184,7 +197,7 @@ def import_markdown(
     arguments = scrub(admit(IMPORT, given), is_on=session.policy.redact).arguments
     workspace = arguments.get("workspace")
     reply = Reply()
-    tally = Tally()
+    tally = Tally(session.policy.page_bytes)
     rules: set[str] = set()
     done = 0
     for batch in _group(files):
@@ -247,12 +260,16 @@ class _Building:
     changes: list[Change] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     texts: set[tuple[str, bytes]] = field(default_factory=set)
+    homes: dict[str, str] = field(default_factory=dict)
 
     def add(self, source: str, data: bytes, redacted: tuple[str, ...]) -> bool:
         """Add one note; False if its text is already kept in its workspace."""
         session = self.session
         record = read_record(data, source, session.yaml)
+        if len(record.text.encode(errors="replace")) > TEXT_MAX_BYTES:
+            raise LimitExceededError(f"a text has at most {TEXT_MAX_BYTES} bytes", field="text")
         home = self.workspace or record.keys.workspace or _name_home(source, session.policy.workspace)
+        home = self.homes.setdefault(fold_name(home), spell_workspace(self.reader, home))
         known = (home, hash_text(record.text))
         if known in self.texts or find_kept(session, self.reader, *known):
             return False
@@ -301,7 +318,22 @@ def _own(record: Record, data: bytes, copies: Mapping[str, KeyValue | None], yam
     if not record.has_front_matter or record.is_broken:
         return data
     wanted: dict[str, KeyValue | None] = {name: None for name in _FOREIGN_CLAIMS if name in record.present_keys}
+    told = _find_date(record) if "event_time" not in record.present_keys else None
+    if told is not None:
+        wanted["event_time"] = told
     return replace_keys(data, wanted | dict(copies), yaml)
+
+
+def _find_date(record: Record) -> str | None:
+    """Return the time that a note of another program gives for itself; a day stays a day."""
+    for key in _DATE_KEYS:
+        if key not in record.reading.values:
+            continue
+        told = record.reading.spell(key).strip()
+        time = parse_told_time(told)
+        if time is not None:
+            return told if is_told_instant(told) else time
+    return None
 
 
 def _name_home(path: str, default: str) -> str:

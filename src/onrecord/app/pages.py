@@ -1,10 +1,11 @@
-"""Cutting a list of findings to a page: whole items while they fit (promise: every reply is bounded)."""
+"""Pages of a reply: how much of a list fits under a budget of bytes (promise: every reply is bounded)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 _Item = TypeVar("_Item", bound=Mapping[str, object])
 
@@ -14,12 +15,33 @@ def measure(item: Mapping[str, object]) -> int:
     return len(json.dumps(item, ensure_ascii=False).encode(errors="backslashreplace")) + 2
 
 
-def take_page(items: Sequence[_Item], budget_bytes: int) -> list[_Item]:
-    """Return the first items that fit into the budget together; the very first one always, as it is bounded itself."""
+@dataclass(frozen=True, slots=True)
+class Page(Generic[_Item]):
+    """Items of one page; `is_full` tells that the next one did not fit."""
+
+    items: list[_Item]
+    is_full: bool
+
+
+def fill_page(items: Iterable[_Item], budget_bytes: int = 0) -> Page[_Item]:
+    """Take items as long as they fit together; the very first one always, as it is bounded itself.
+
+    Args:
+        items: In order; none is made that is not asked for.
+        budget_bytes: Size of all together as JSON; 0 for no bound.
+    """
+    if not budget_bytes:
+        return Page(list(items), is_full=False)
     taken: list[_Item] = []
+    left = budget_bytes
     for item in items:
-        budget_bytes -= measure(item)
-        if budget_bytes < 0 and taken:
-            break
+        left -= measure(item)
+        if left < 0 and taken:
+            return Page(taken, is_full=True)
         taken.append(item)
-    return taken
+    return Page(taken, is_full=False)
+
+
+def take_page(items: Iterable[_Item], budget_bytes: int) -> list[_Item]:
+    """Return the items of the first page."""
+    return fill_page(items, budget_bytes).items

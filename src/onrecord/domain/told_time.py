@@ -81,6 +81,15 @@ def parse_told_time(text: str) -> Instant | None:
         return None
 
 
+def is_told_instant(text: str) -> bool:
+    """Tell whether a text is a time in a form of docs/format/time.md, so that it can be kept as it is written."""
+    try:
+        parse_instant(text)
+    except InvalidInputError:
+        return False
+    return True
+
+
 def _read_since_1970(digits: str) -> Instant:
     whole, _, fraction = digits.partition(".")
     scale = 1_000_000 if len(whole) <= 11 else 1_000 if len(whole) <= 14 else 1
