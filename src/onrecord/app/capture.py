@@ -9,16 +9,18 @@ from onrecord.app.admission import admit
 from onrecord.app.catalog import CAPTURE
 from onrecord.app.content import read_turn_text
 from onrecord.app.outbox import keep_in_backup
-from onrecord.app.places import choose_path
+from onrecord.app.places import choose_path, is_unchanged
+from onrecord.app.reconcile import observe_under_lock
 from onrecord.app.remember import note_secrets
 from onrecord.app.scrub import scrub
 from onrecord.app.session import Reply, Session
+from onrecord.app.workspaces import spell_workspace
 from onrecord.domain.errors import StorageFailedError, TurnExistsError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import BlockId, RecordId, derive_block_id
 from onrecord.domain.instants import Instant
 from onrecord.domain.limits import TRANSCRIPT_PART_MAX_BYTES
-from onrecord.domain.transcript import Turn, render_block, render_head
+from onrecord.domain.transcript import Turn, read_part_number, render_block, render_head
 from onrecord.ports.index import IndexReader
 from onrecord.ports.store import Change, TurnRow, VersionDraft, WriteUnit
 
@@ -35,12 +37,12 @@ class Captured:
 
 @dataclass(slots=True)
 class _Part:
-    """The newest part of a session's transcript while turns are appended to it."""
+    """The newest part of a session's transcript while turns are appended to it; number 0 is not looked up yet."""
 
     id: RecordId
     path: str
-    number: int
     size_bytes: int
+    number: int = 0
 
 
 @dataclass(slots=True)
@@ -125,15 +127,33 @@ def append_turns(
     Raises:
         StorageFailedError: nothing was stored.
     """
+    _observe_edits(session, unit, turns, reply)
     batch = _Batch(session.caller.origin)
     results: list[Captured | TurnExistsError] = []
     with session.index.read() as reader:
+        workspace = spell_workspace(reader, workspace)
         for turn in turns:
             results.append(_append(session, unit, reader, batch, turn, workspace, redacted))
     if batch.changes:
         receipt = unit.commit(batch.changes, session.caller.actor)
         session.publish(receipt, reply)
     return results
+
+
+def _observe_edits(session: Session, unit: WriteUnit, turns: Sequence[Turn], reply: Reply) -> None:
+    """Take in what was written by hand into the transcripts that are about to grow: the stamp of an append hides it."""
+    edited: list[str] = []
+    with session.index.read() as reader:
+        for name in dict.fromkeys((turn.source, turn.session) for turn in turns):
+            last = reader.get_last_turn(*name)
+            stamp = reader.get_file(last.path) if last is not None else None
+            if stamp is None:
+                continue
+            state = session.store.stat_file(stamp.path)
+            if state is not None and not is_unchanged(state, stamp):
+                edited.append(stamp.path)
+    if edited:
+        observe_under_lock(session, unit, edited, reply)
 
 
 def _append(
@@ -190,19 +210,21 @@ def _open_part(session: Session, reader: IndexReader, batch: _Batch, name: tuple
     if last is not None:
         expected = last.offset_bytes + last.size_bytes
         state = session.store.stat_file(last.path)
-        number = _read_part_number(last.path)
-        if state is not None:
-            part = _Part(last.id, last.path, number, max(expected, state.size_bytes))
-        else:
-            part = _Part(last.id, last.path, number, TRANSCRIPT_PART_MAX_BYTES)
+        size = max(expected, state.size_bytes) if state is not None else TRANSCRIPT_PART_MAX_BYTES
+        part = _Part(last.id, last.path, size)
     batch.parts[name] = part
     return part
 
 
-def _read_part_number(path: str) -> int:
-    """Return a part's number as its file name tells it; at least 1, as it only serves to name the next one."""
-    stem = path.removesuffix(".md").rpartition(".")[2]
-    return int(stem) if stem.isascii() and stem.isdecimal() and len(stem) < 6 else 1
+def _count_parts(session: Session, reader: IndexReader, part: _Part | None) -> int:
+    """Return the number of a session's newest part, 0 without one: its file name does not tell it."""
+    if part is None:
+        return 0
+    if part.number:
+        return part.number
+    versions = reader.list_versions(part.id)
+    row = session.store.read_row(versions[0].ref) if versions else None
+    return read_part_number(row.draft.data) if row is not None else 1
 
 
 def _begin_part(
@@ -214,7 +236,7 @@ def _begin_part(
     workspace: str,
     before: _Part | None,
 ) -> _Part:
-    number = before.number + 1 if before is not None else 1
+    number = _count_parts(session, reader, before) + 1
     title = turn.session if number == 1 else f"{turn.session}.{number}"
     path = choose_path("event", (turn.source,), title, reader, session.store, batch.taken)
     batch.taken.add(fold_path(path))
@@ -232,4 +254,4 @@ def _begin_part(
     )
     draft = VersionDraft(record_id, 1, "event", path, data, batch.origin, workspace)
     batch.changes.append(Change("record.create", draft, place="create"))
-    return _Part(record_id, path, number, len(data))
+    return _Part(record_id, path, len(data), number)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import DOCTOR
+from onrecord.app.indexing import hash_text
 from onrecord.app.pages import take_page
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
@@ -18,7 +19,7 @@ from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import Record, read_record
 from onrecord.domain.record_fields import ServerCopies
 from onrecord.domain.redaction import find_secrets
-from onrecord.domain.transcript import parse_transcript
+from onrecord.domain.transcript import Block, parse_transcript
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState
 
@@ -157,7 +158,7 @@ def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: 
     if head is None or stamp is None:
         return
     if head.kind == "event":
-        yield from _check_transcript(reader, head, state.path, data)
+        yield from _check_transcript(reader, head.id, state.path, data)
         return
     yield from _check_version(head, state, stamp, data, record.claimed_id)
     if record.claimed_id == head.id:
@@ -191,19 +192,38 @@ def _check_copies(session: Session, reader: IndexReader, head: VersionHead, reco
         yield Problem(record.path, 1, "server_key_changed", Severity.WARNING, message, "Undo it; it has no effect.")
 
 
-def _check_transcript(reader: IndexReader, head: VersionHead, path: str, data: bytes) -> Iterator[Problem]:
-    parsed = parse_transcript(data)
+def _check_transcript(reader: IndexReader, record: RecordId, path: str, data: bytes) -> Iterator[Problem]:
+    """Compare the blocks of a transcript with the turns that were captured; what is found are the captured ones."""
+    parsed = parse_transcript(data, path)
     yield from parsed.problems
-    expected = {
-        turn.turn.block: (turn.offset_bytes, turn.size_bytes)
-        for turn in reader.list_turns(head.id)
-        if turn.turn is not None
+    captured = {head.turn.block: head for head in reader.list_turns(record) if head.turn is not None}
+    found = {block.block for block in parsed.turns}
+    told = {
+        "not in the file any more; their versions are kept": [(0, name) for name in captured.keys() - found],
+        "not as they were captured; the captured ones are found and shown": [],
+        "of nobody's capture; they are not found": [],
     }
-    found = {turn.block for turn in parsed.turns}
-    lost = sorted(set(expected) - found)
-    if lost:
-        message = f"{len(lost)} captured turns are not in the file any more; their versions are kept"
-        yield Problem(path, 0, "transcript_edited", Severity.WARNING, message, "Transcripts only grow; undo the edit.")
+    line, counted = 1, 0
+    for block in parsed.turns:
+        line += data.count(b"\n", counted, block.at)
+        counted = block.at
+        known = captured.get(block.block)
+        if known is None:
+            told["of nobody's capture; they are not found"].append((line, block.block))
+        elif not _is_as_captured(block, known):
+            told["not as they were captured; the captured ones are found and shown"].append((line, block.block))
+    for what, places in told.items():
+        if places:
+            message = f"{len(places)} turns are {what}"
+            mend = "Transcripts only grow; undo the edit."
+            yield Problem(path, min(places)[0], "transcript_edited", Severity.WARNING, message, mend)
+
+
+def _is_as_captured(block: Block, head: VersionHead) -> bool:
+    turn, name = block.turn, head.turn
+    assert name is not None
+    is_same = (turn.role, turn.speaker, turn.time) == (name.role, name.speaker, name.time)
+    return is_same and turn.origin == head.origin and hash_text(turn.text) == head.text_sha256
 
 
 def _check_displaced(session: Session) -> Iterator[Problem]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import FIND
 from onrecord.app.content import FilePlace, locate, read_turn_text, read_version
 from onrecord.app.known import find_horizons
+from onrecord.app.pages import measure
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
+from onrecord.app.workspaces import list_spellings
 from onrecord.domain.analyzer import analyze_query
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.instants import Instant
@@ -18,6 +19,7 @@ from onrecord.domain.limits import PAGE_DEFAULT_COUNT
 from onrecord.domain.lines import split_lines
 from onrecord.domain.ranking import Ranked, rank
 from onrecord.domain.record import read_record
+from onrecord.domain.transcript import hide_turns, parse_transcript
 from onrecord.ports.index import Filter, IndexReader, VersionHead
 
 _TITLE_CHARS = 80
@@ -36,7 +38,7 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
 
     Returns:
         data: status `found` or `no_match`; results[] by falling score, ties by id;
-        truncated where the page ended early.
+        truncated where the page ended early; next_offset where there are more.
 
     Raises:
         InvalidInputError, LimitExceededError: the call is refused.
@@ -44,56 +46,70 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     arguments = admit(FIND, given)
     reply = Reply()
     session.refresh(reply)
-    shown, edited = _search(session, arguments)
+    offset, limit = arguments.get("offset", 0), arguments.get("limit", PAGE_DEFAULT_COUNT)
+    assert isinstance(offset, int)
+    assert isinstance(limit, int)
+    end = offset + limit
+    shown, edited = _search(session, arguments, end + 1)
     if edited and reconcile_paths(session, edited, reply):
-        shown, _ = _search(session, arguments)
+        shown, _ = _search(session, arguments, end + 1)
     mode = str(arguments.get("mode", "preview"))
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
     results: list[dict[str, object]] = []
     is_truncated = False
-    for ranked, head, place in shown:
+    for ranked, head, place in shown[offset:end]:
         item = _describe(session, ranked, head, place, mode, reply)
-        size = len(json.dumps(item, ensure_ascii=False).encode())
+        size = measure(item)
         if size > budget:
             is_truncated = True
-            if results or mode != "full":
+            if results:
                 break
-            _cut_text(item, budget)
+            _shrink(item, budget)
         budget -= size
         results.append(item)
     reply.data = {"status": "found" if results else "no_match", "results": results}
     if is_truncated:
         reply.data["truncated"] = True
+    if len(shown) > offset + len(results) > offset:
+        reply.data["next_offset"] = offset + len(results)
     return reply
 
 
-def _cut_text(item: dict[str, object], budget_bytes: int) -> None:
-    """Cut the text of a page's only hit so that the hit fits; `read` pages the rest."""
-    data = str(item["text"]).encode()
+def _shrink(item: dict[str, object], budget_bytes: int) -> None:
+    """Cut the text or the first span of a page's only hit so that the hit fits; `read` pages the rest."""
+    item["truncated"] = True
+    spans = item.get("spans")
+    if isinstance(spans, list) and spans:
+        spans[1:] = []
+        start = int(spans[0]["span"].partition(":")[0])
+        cut = _cut_to_fit(item, spans[0], budget_bytes)
+        spans[0]["span"] = f"{start}:{start + len(cut)}"
+    elif "text" in item:
+        _cut_to_fit(item, item, budget_bytes)
+
+
+def _cut_to_fit(item: dict[str, object], holder: dict[str, object], budget_bytes: int) -> str:
+    data = str(holder["text"]).encode()
     keep = budget_bytes
-    while len(json.dumps(item, ensure_ascii=False).encode()) > budget_bytes and keep:
-        item["text"] = data[:keep].decode(errors="ignore")
-        item["truncated"] = True
+    while measure(item) > budget_bytes and keep:
+        holder["text"] = data[:keep].decode(errors="ignore")
         keep //= 2
+    return str(holder["text"])
 
 
 def _search(
-    session: Session, arguments: Mapping[str, object]
+    session: Session, arguments: Mapping[str, object], limit: int
 ) -> tuple[list[tuple[Ranked, VersionHead, FilePlace | None]], list[str]]:
-    """Return the hits to show, and the paths of hits that were edited outside since they were indexed."""
+    """Return the first `limit` hits, and the paths of those that were edited outside since they were indexed."""
     terms = analyze_query(str(arguments["query"]))
     as_of, workspace = arguments.get("as_of"), arguments.get("workspace")
-    limit = arguments.get("limit", PAGE_DEFAULT_COUNT)
-    assert isinstance(limit, int)
     instant = Instant(str(as_of)) if as_of is not None else None
-    allowed = Filter(
-        workspaces=(str(workspace),) if workspace is not None else (),
-        as_of=instant,
-        horizons=find_horizons(session, instant) if instant is not None else {},
-    )
-    shown: list[tuple[Ranked, VersionHead, FilePlace | None]] = []
-    edited: list[str] = []
     with session.index.read() as reader:
+        allowed = Filter(
+            workspaces=list_spellings(reader, str(workspace)) if workspace is not None else (),
+            as_of=instant,
+            horizons=find_horizons(session, instant) if instant is not None else {},
+        )
         wanted = limit
         candidates = reader.match(terms, allowed)
         while True:
@@ -143,7 +159,7 @@ def _describe(
         if head.turn.time is not None:
             item["time"] = head.turn.time
     try:
-        text = _read_text(session, head, place)
+        text, own = _read_text(session, head, place)
     except (DamagedError, NewerFormatError) as error:
         reply.degrade("version_unreadable", error.hint)
         return item
@@ -152,16 +168,20 @@ def _describe(
         case "full":
             item["text"] = text
         case "hits":
-            item["spans"] = _cut_spans(text, ranked)
+            item["spans"] = _cut_spans(own, ranked)
         case _:
-            item["snippet"] = _cut_snippet(text, ranked)
+            item["snippet"] = _cut_snippet(own, ranked)
     return item
 
 
-def _read_text(session: Session, head: VersionHead, place: FilePlace | None) -> str:
+def _read_text(session: Session, head: VersionHead, place: FilePlace | None) -> tuple[str, str]:
+    """Return the text of a hit, and what of it is its own: the turns of a transcript are hits of their own."""
     if head.turn is not None:
-        return read_turn_text(session, head)
-    return read_record(read_version(session, head, place), head.path, session.yaml).text
+        text = read_turn_text(session, head)
+        return text, text
+    data = read_version(session, head, place)
+    text = read_record(data, head.path, session.yaml).text
+    return text, hide_turns(text, parse_transcript(data).turns) if head.kind == "event" else text
 
 
 def _cut_spans(text: str, ranked: Ranked) -> list[dict[str, object]]:

@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Iterator
 
 from onrecord.domain.documents import AnalyzedDocument, analyze_document, describe_time
-from onrecord.domain.ids import RecordId
 from onrecord.domain.record import Record, read_record
-from onrecord.domain.transcript import parse_transcript
-from onrecord.ports.index import SHARED, Document, FileStamp, TurnName, VersionHead
-from onrecord.ports.store import FileState, VersionRow
+from onrecord.domain.transcript import hide_turns, parse_transcript
+from onrecord.ports.index import SHARED, Document, TurnName, VersionHead
+from onrecord.ports.store import VersionDraft, VersionRow
 from onrecord.ports.yaml_reader import YamlReader
 
 
@@ -34,7 +33,7 @@ def build_version(row: VersionRow, record: Record) -> Document:
     """Return the document of a version; `record` is read from the row's bytes."""
     draft = row.draft
     analyzed = analyze_document(
-        title=record.named_title, tags=record.tags, aliases=record.aliases, text=record.searchable_text
+        title=record.named_title, tags=record.tags, aliases=record.aliases, text=read_own_text(draft, record)
     )
     head = VersionHead(
         ref=row.ref,
@@ -58,6 +57,16 @@ def build_version(row: VersionRow, record: Record) -> Document:
         redacted=draft.redacted,
     )
     return _join(head, analyzed)
+
+
+def read_own_text(draft: VersionDraft, record: Record) -> str:
+    """Return the text by which a version is found; of a transcript what was written by hand around its turns.
+
+    Offsets are those of `record.searchable_text`.
+    """
+    if draft.kind != "event":
+        return record.searchable_text
+    return hide_turns(record.searchable_text, parse_transcript(draft.data).turns)
 
 
 def build_turn(row: VersionRow) -> Document:
@@ -104,18 +113,3 @@ def build_turn(row: VersionRow) -> Document:
 
 def _join(head: VersionHead, analyzed: AnalyzedDocument) -> Document:
     return Document(head, analyzed.postings, analyzed.tokens, analyzed.lines)
-
-
-def stamp_file(state: FileState, record: RecordId, data: bytes, checked_ns: int) -> FileStamp:
-    """Return the stamp of a file with these exact bytes (empty: a growing transcript, its hash is not kept)."""
-    return FileStamp(
-        path=state.path,
-        record=record,
-        size_bytes=state.size_bytes,
-        mtime_ns=state.mtime_ns,
-        ctime_ns=state.ctime_ns,
-        device=state.device,
-        inode=state.inode,
-        sha256=hashlib.sha256(data).digest() if data else b"",
-        checked_ns=checked_ns,
-    )

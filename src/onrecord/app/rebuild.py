@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from onrecord.app.indexing import build_document, stamp_file
+from onrecord.app.indexing import build_document
 from onrecord.app.reconcile import reconcile
 from onrecord.app.session import Reply, Session
+from onrecord.app.stamps import stamp_file
 from onrecord.domain.ids import LogId, RecordId
 from onrecord.domain.problem import Problem
 from onrecord.domain.record import read_record

@@ -6,23 +6,22 @@ The files are never touched here. A changed file is a new version of its record,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from onrecord.app.indexing import build_version, stamp_file
+from onrecord.app.indexing import build_version, read_own_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
+from onrecord.app.stamps import is_same_tick, stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotFoundError, NotWritableError, StorageFailedError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.limits import BATCH_MAX_BYTES
 from onrecord.domain.problem import Problem
-from onrecord.domain.record import Record, read_record
+from onrecord.domain.record import Record, name_workspace, read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, VersionDraft, WriteUnit
 
 _OUTSIDE = Actor()
 _BATCH_COUNT = 500
-# A file saved within this time before it was hashed may have been saved again in the same tick (DESIGN: outside edits).
-_SAME_TICK_NS = 2_000_000_000
 _KINDS = {"facts": "fact", "entities": "entity", "events": "event", "workspaces": "workspace", "conflicts": "conflict"}
 _MEMORY_KINDS = frozenset({"note", "experience", "observation", "belief", "reflection"})
 
@@ -59,13 +58,9 @@ def reconcile(session: Session, reply: Reply, *, wait_s: float | None = 0) -> in
         if isinstance(item, Problem):
             continue
         stamp = stamps.get(item.path)
-        if stamp is None or not is_unchanged(item, stamp) or _is_same_tick(stamp):
+        if stamp is None or not is_unchanged(item, stamp) or is_same_tick(stamp):
             changed.append(item.path)
     return reconcile_paths(session, changed, reply, wait_s=wait_s) if changed else 0
-
-
-def _is_same_tick(stamp: FileStamp) -> bool:
-    return stamp.sha256 != b"" and 0 <= stamp.checked_ns - stamp.mtime_ns < _SAME_TICK_NS
 
 
 def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wait_s: float | None = 0) -> int:
@@ -177,17 +172,19 @@ def _decide(
 ) -> tuple[Change | None, RecordId]:
     """Return the change that a file asks for, None if its bytes are the current version's; and its record."""
     path = found.state.path
-    workspace = found.record.workspace
+    workspace = found.record.workspace or name_workspace(path)
     if head is None:
         claim = found.record.claimed_id
         record_id = claim if is_known and claim is not None else unit.draw_record_id()
         kind = _name_kind(found.record, path)
         return Change("record.observe", _draft(found, record_id, 1, kind, workspace)), record_id
     row = session.store.read_row(head.ref)
-    if head.kind == "event" or session.store.is_waiting(head.ref):
+    if session.store.is_waiting(head.ref) or (row is not None and row.draft.data == found.data):
         return None, head.id
-    if row is not None and row.draft.data == found.data:
-        return None, head.id
+    if head.kind == "event":
+        workspace = head.workspace
+        if row is not None and not _has_other_words(session, row.draft, found):
+            return None, head.id
     number = max(known.version for known in reader.list_versions(head.id)) + 1
     draft = _draft(found, head.id, number, head.kind, workspace, status=head.status)
     parented = VersionDraft(
@@ -195,6 +192,16 @@ def _decide(
         status=head.status, parents=(head.ref,), mode="observed",
     )  # fmt: skip
     return Change("record.observe", parented), head.id
+
+
+def _has_other_words(session: Session, known: VersionDraft, found: _Found) -> bool:
+    """Tell whether a transcript says other things beside its turns than it did; turns that came or changed are not."""
+    before = read_record(known.data, known.path, session.yaml)
+    words = [
+        (record.named_title, record.tags, record.aliases, read_own_text(draft, record).split())
+        for draft, record in ((known, before), (replace(known, data=found.data), found.record))
+    ]
+    return words[0] != words[1]
 
 
 def _draft(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,8 +16,9 @@ from onrecord.domain.errors import InvalidInputError, LimitExceededError
 from onrecord.domain.front_matter import escape_json, read_flat
 from onrecord.domain.ids import BlockId, derive_block_id
 from onrecord.domain.instants import Instant, is_instant
-from onrecord.domain.limits import NAME_MAX_CHARS, TURN_TEXT_MAX_BYTES
+from onrecord.domain.limits import TURN_TEXT_MAX_BYTES
 from onrecord.domain.markdown import FileParts, split_file
+from onrecord.domain.names import check_characters, check_name
 from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import KeyValue, render_record
 
@@ -26,7 +27,6 @@ ROLES: Final = ("user", "assistant", "tool", "system", "document")
 _META_MEMBERS = frozenset(("origin", "role", "speaker", "time", "time_text", "turn", "tool", "mime", "name"))
 _IN_LABEL = re.compile("[<>\r\n\x85\u2028\u2029]")
 _IN_META = re.compile("[<>-]")
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
 _HEADER = re.compile(rb"> \[!([a-z]{1,9})\] (?:[^\n]* )?<!-- (\{[^\n<>]*\}) -->\n")
 _QUOTED_LINES = re.compile(rb"(?:> [^\n]*+\n)++")
 _TAIL = re.compile(rb"\n\^t-([0-9a-hjkmnp-tv-z]{10})\n\n")
@@ -130,7 +130,7 @@ def render_block(turn: Turn) -> bytes:
             is no instant; time and time_text together.
         LimitExceededError: a text above 256 KiB, or a name above 2,000 code points.
     """
-    _check_turn(turn)
+    check_turn(turn)
     time = turn.time.replace("T", " ")[:16] if turn.time is not None else ""
     label = _IN_LABEL.sub(" ", " · ".join(part for part in (turn.speaker, time) if part))
     header = f"> [!{turn.role}] {f'{label} ' if label else ''}<!-- {_write_meta(turn)} -->"
@@ -156,33 +156,26 @@ def _write_meta(turn: Turn) -> str:
     return escape_json(_IN_META.sub(lambda found: f"\\u{ord(found[0]):04x}", meta))
 
 
-def _check_turn(turn: Turn) -> None:
+def check_turn(turn: Turn) -> Turn:
+    """Return a turn that has a block.
+
+    Raises:
+        InvalidInputError, LimitExceededError: as `render_block`.
+    """
     if turn.role not in ROLES:
         raise InvalidInputError(f"a role is one of {', '.join(ROLES)}", field="role")
     if turn.time is not None and (turn.time_text or not is_instant(turn.time)):
         raise InvalidInputError("a turn has an instant or a text for its time, not both", field="time")
     names = ("source", "session", "turn", "origin", "speaker", "tool", "mime", "name")
     for field in names:
-        name: str = getattr(turn, field)
-        if len(name) > NAME_MAX_CHARS:
-            raise LimitExceededError(f"at most {NAME_MAX_CHARS} characters", field=field)
-        if _CONTROL.search(name) is not None:
-            raise InvalidInputError("control characters are not allowed here", field=field)
-    for field in (*names, "time_text", "text"):
-        _check_characters(getattr(turn, field), field)
+        check_name(getattr(turn, field), field, may_be_blank=True)
+    for field in ("time_text", "text"):
+        check_characters(getattr(turn, field), field)
     if not turn.turn:
         raise InvalidInputError("a turn has a name", field="turn")
     if len(turn.text.encode()) > TURN_TEXT_MAX_BYTES:
         raise LimitExceededError(f"a turn has at most {TURN_TEXT_MAX_BYTES} bytes", field="text")
-
-
-def _check_characters(text: str, field: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInputError("half a surrogate pair is no character", field=field) from None
-    if "\0" in text:
-        raise InvalidInputError("the character U+0000 is not allowed", field=field)
+    return turn
 
 
 def render_head(
@@ -264,6 +257,30 @@ def parse_transcript(data: bytes, path: str = "") -> Transcript:
     if not is_begun_right:
         problems.insert(0, _name_problem(parts.body_line, path))
     return Transcript(tuple(turns), foreign, tuple(problems))
+
+
+def hide_turns(text: str, turns: Iterable[Block]) -> str:
+    """Return the text of a transcript's record with line ends in place of its blocks; the rest keeps its place.
+
+    Args:
+        text: Text of the record.
+        turns: Its blocks, in order.
+    """
+    parts: list[str] = []
+    at = 0
+    for block in turns:
+        end = min(block.end, len(text))
+        parts += (text[at : block.start], "\n" * (end - block.start))
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def read_part_number(data: bytes) -> int:
+    """Return the number of the part that begins with these bytes; 1 where they do not tell it."""
+    block = split_file(data).block
+    reading = read_flat(block) if block is not None else None
+    part = reading.values.get("part") if reading is not None else None
+    return part if isinstance(part, int) and not isinstance(part, bool) and part > 0 else 1
 
 
 def _find_body(data: bytes, parts: FileParts) -> int:
