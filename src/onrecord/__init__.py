@@ -1,7 +1,7 @@
 """A memory for AI agents that stands up to inspection.
 
 `vault = onrecord.open(path)` gives `remember`, `find`, `read`, `update`, `history`, `capture` and more; every value has
-the field names of the command line's JSON. Errors are subclasses of `OnRecordError`.
+the field names of the command line's JSON. Errors are subclasses of `OnRecordError`, all of them named here.
 """
 
 from __future__ import annotations
@@ -10,13 +10,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onrecord.domain.errors import OnRecordError
+    from onrecord.domain.errors import (
+        AmbiguousIdError,
+        ConfigError,
+        ConflictError,
+        DamagedError,
+        IdempotencyMismatchError,
+        InvalidInputError,
+        LedgerRolledBackError,
+        LimitExceededError,
+        LockTimeoutError,
+        NewerFormatError,
+        NotFoundError,
+        NotWritableError,
+        NoVaultError,
+        OnRecordError,
+        StaleVersionError,
+        StorageFailedError,
+        TurnExistsError,
+        VaultError,
+        VaultExistsError,
+        VaultOfflineError,
+    )
     from onrecord.surfaces.library import (
+        Batch,
         CapturedTurn,
         Found,
         History,
         Hit,
         Memory,
+        Outcome,
+        Refusal,
         Remembered,
         Report,
         Updated,
@@ -26,25 +50,48 @@ if TYPE_CHECKING:
     from onrecord.wiring import open_library as open
 
 __all__ = [
+    "AmbiguousIdError",
+    "Batch",
     "CapturedTurn",
+    "ConfigError",
+    "ConflictError",
+    "DamagedError",
     "Found",
     "History",
     "Hit",
+    "IdempotencyMismatchError",
+    "InvalidInputError",
+    "LedgerRolledBackError",
+    "LimitExceededError",
+    "LockTimeoutError",
     "Memory",
+    "NewerFormatError",
+    "NoVaultError",
+    "NotFoundError",
+    "NotWritableError",
     "OnRecordError",
+    "Outcome",
+    "Refusal",
     "Remembered",
     "Report",
+    "StaleVersionError",
+    "StorageFailedError",
+    "TurnExistsError",
     "Updated",
     "Vault",
+    "VaultError",
+    "VaultExistsError",
+    "VaultOfflineError",
     "Version",
     "open",
 ]
-_ELSEWHERE = {"open": ("onrecord.wiring", "open_library"), "OnRecordError": ("onrecord.domain.errors", "OnRecordError")}
 
 
 def __getattr__(name: str) -> object:
     # Lazy, so that programs which need one small part of the package do not load all of it.
     if name not in __all__:
         raise AttributeError(f"module 'onrecord' has no attribute {name!r}")
-    module, attribute = _ELSEWHERE.get(name, ("onrecord.surfaces.library", name))
-    return getattr(import_module(module), attribute)
+    if name == "open":
+        return import_module("onrecord.wiring").open_library
+    module = "onrecord.domain.errors" if name.endswith("Error") else "onrecord.surfaces.library"
+    return getattr(import_module(module), name)

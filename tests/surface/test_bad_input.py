@@ -10,6 +10,7 @@ import onrecord as package
 from onrecord.app.catalog import OPERATIONS, Argument, Kind
 from onrecord.domain import limits
 from onrecord.domain.errors import OnRecordError
+from onrecord.surfaces.cli.output import build_error
 from tests.surface.cli import CommandLine
 
 ID = "0123456789ab"
@@ -167,3 +168,44 @@ def test_two_mebibytes_are_kept_exactly_and_one_byte_more_is_refused(onrecord: C
     assert page.data["truncated"] is True
     assert len(page.data["text"].encode()) <= 65_536
     assert onrecord("find", "記憶").data["results"][0]["id"] == kept["id"]
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "記" * 50_000, "\x01" * 50_000, "😀" * 30_000, '"\\' * 30_000])
+def test_a_refusal_stays_below_six_hundred_bytes_whatever_was_given(onrecord: CommandLine, text: str) -> None:
+    words = (
+        (text,),
+        ("remember", "x", f"--{text}"),
+        ("remember", "x", f"--{text}=y"),
+        ("remember", "x", "--title", text + "\n"),
+        ("remember", "x", "--tag", text),
+        ("remember", "x", "--event-time", text),
+        ("remember", "x", "--meta", text),
+        ("find", "x", "--mode", text),
+        ("find", "x", "--limit", text),
+        ("read", text),
+        ("help", text),
+        ("import", text),
+        ("status", "--client", text + "\n"),
+    )
+    for call in words:
+        done = onrecord(*call)
+        assert done.status in (1, 2), call[:2]
+        assert len(done.out.encode()) < 600, call[:2]
+        assert done.error["code"]
+        assert done.error["reason"]
+        assert done.error.get("hint") != ""
+
+
+def test_an_error_of_the_longest_members_keeps_them_all() -> None:
+    for one in ("x", "記", "\x01", "😀", "\ud800"):
+        error = OnRecordError(one * 500, field=one * 500, hint=one * 2_000, did_you_mean=one * 500)
+        shape = build_error(error)
+        assert len(json.dumps(shape, ensure_ascii=False).encode()) < 600
+        inner = shape["error"]
+        assert isinstance(inner, dict)
+        assert all(inner[name] for name in ("code", "reason", "field", "hint", "did_you_mean"))
+
+
+def test_an_error_keeps_the_whole_hint_where_it_fits() -> None:
+    error = OnRecordError("short", field="f", hint="h" * 400)
+    assert build_error(error)["error"]["hint"] == "h" * 400  # type: ignore[index]

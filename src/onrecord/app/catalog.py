@@ -69,16 +69,15 @@ class Operation:
         name: As every surface calls it.
         doc: One line for help.
         arguments: In the order of help.
-        returns: Keys of `data`, one line.
-        is_write: Whether it may change the vault.
+        returns: Every member of `data`: those of an object behind a dot, those of a list's items behind `[].`; one that
+            is not always there ends in `?`.
         exclusive: Groups of arguments of which exactly one set must be given.
     """
 
     name: str
     doc: str
     arguments: tuple[Argument, ...] = ()
-    returns: str = ""
-    is_write: bool = False
+    returns: tuple[str, ...] = ()
     exclusive: tuple[tuple[str, ...], ...] = ()
 
 
@@ -112,6 +111,22 @@ _MODE: Final = Argument(
 )
 _LIMIT: Final = Argument("limit", Kind.INTEGER, "results a page, default 10", minimum=1, maximum=limits.PAGE_MAX_COUNT)
 
+_OFFSET: Final = Argument(
+    "offset", Kind.INTEGER, "where the page begins, from next_offset", maximum=limits.OFFSET_MAX_COUNT
+)
+
+_PAGE: Final = ("truncated?", "next_offset?")
+_MEMORY: Final = (
+    *("id", "version", "title", "text", "origin", "status", "kind", "workspace", "path", "recorded_at", "by"),
+    *("span", "total_chars", "tags?", "truncated?", "next_span?"),
+)
+_ERROR: Final = ("code", "reason", "field?", "hint?", "did_you_mean?")
+
+
+def _below(prefix: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(prefix + name for name in names)
+
+
 REMEMBER: Final = Operation(
     "remember",
     "Keep a memory in the words given.",
@@ -134,8 +149,7 @@ REMEMBER: Final = Operation(
         Argument("meta", Kind.MAP, "free JSON object", maximum_bytes=limits.META_MAX_BYTES),
         _KEY,
     ),
-    "id, version, duplicate",
-    is_write=True,
+    ("id?", "version?", "duplicate?", "backup_only?"),
 )  # fmt: skip
 FIND: Final = Operation(
     "find",
@@ -144,10 +158,38 @@ FIND: Final = Operation(
         Argument("query", Kind.TEXT, "words or a question", True, True, minimum=1, maximum=limits.QUERY_MAX_CHARS),
         _WORKSPACE,
         _LIMIT,
+        _OFFSET,
         _MODE,
         Argument("as_of", Kind.INSTANT, "what was known at this time"),
     ),
-    "status (found, no_match), results[]: id, version, title, score, kind, status, origin; turns also turn, block",
+    (
+        "status",
+        "results",
+        *_below(
+            "results[].",
+            (
+                "id",
+                "version",
+                "title",
+                "score",
+                "kind",
+                "status",
+                "origin",
+                "turn?",
+                "block?",
+                "speaker?",
+                "time?",
+                "total_chars?",
+                "snippet?",
+                "spans?",
+                "spans[].span",
+                "spans[].text",
+                "text?",
+                "truncated?",
+            ),
+        ),
+        *_PAGE,
+    ),
 )
 READ: Final = Operation(
     "read",
@@ -157,13 +199,24 @@ READ: Final = Operation(
         _VERSION,
         Argument("span", Kind.SPAN, "A:B, code points of the text"),
     ),
-    "id, version, title, text, origin, path, span, total_chars",
+    _MEMORY,
 )
 BATCH_READ: Final = Operation(
     "batch_read",
     "Read several memories; each under its share of the page.",
-    (Argument("ids", Kind.IDS, "record ids", True, True, minimum=1, maximum=limits.BATCH_READ_MAX_COUNT),),
-    "results[]: as read, or id and error",
+    (
+        Argument("ids", Kind.IDS, "record ids", True, True, minimum=1, maximum=limits.BATCH_READ_MAX_COUNT),
+        _OFFSET,
+    ),
+    (
+        "results",
+        "results[].id",
+        *_below("results[].", tuple(f"{name.rstrip('?')}?" for name in _MEMORY if name != "id")),
+        "results[].warnings?",
+        "results[].error?",
+        *_below("results[].error.", _ERROR),
+        *_PAGE,
+    ),
 )
 UPDATE: Final = Operation(
     "update",
@@ -181,13 +234,23 @@ UPDATE: Final = Operation(
         Argument("expect", Kind.INTEGER, "version that is to be changed", True, minimum=1, maximum=limits.INTEGER_MAX),
         _KEY,
     ),
-    "id, version",
-    is_write=True,
+    ("id", "version"),
     exclusive=(("old", "new"), ("patches",), ("text",), ("tags",)),
 )  # fmt: skip
 HISTORY: Final = Operation(
-    "history", "Show every version of a memory.", (_ID,), "id, versions[]: version, recorded_at, origin, by, mode ..."
-)
+    "history",
+    "Show every version of a memory.",
+    (_ID, _OFFSET),
+    (
+        "id", "versions",
+        *_below("versions[].", (
+            "version", "recorded_at", "superseded_at?", "origin", "status", "by", "mode", "title", "path",
+            "known_at?", "pending_sync?",
+        )),
+        "turns?",
+        *_PAGE,
+    ),
+)  # fmt: skip
 CAPTURE: Final = Operation(
     "capture",
     "Append one turn of a conversation to its transcript.",
@@ -206,8 +269,7 @@ CAPTURE: Final = Operation(
         Argument("time", Kind.INSTANT, "when it was said"),
         _WORKSPACE,
     ),
-    "id, turn, block, duplicate",
-    is_write=True,
+    ("id?", "turn?", "block?", "duplicate?", "backup_only?"),
 )  # fmt: skip
 IMPORT: Final = Operation(
     "import",
@@ -218,35 +280,85 @@ IMPORT: Final = Operation(
         _WORKSPACE,
         _name("source", "turns: program they come from, default import"),
     ),
-    "imported, duplicates, skipped[]: path or line, reason",
-    is_write=True,
+    (
+        "imported",
+        "duplicates",
+        "skipped",
+        *_below("skipped[].", ("path?", "line?", "field?", "reason")),
+        "truncated?",
+        "skipped_total?",
+    ),
 )
 REPLAY: Final = Operation(
     "replay",
     "Write what the backup holds to the vault, at most 200 lines a call.",
     (Argument("dry_run", Kind.FLAG, "only tell what would happen"),),
-    "replayed, failed[], next_offset, remaining",
-    is_write=True,
+    ("replayed", "duplicates", "failed", "failed[].line", "failed[].reason", "next_offset", "remaining"),
 )
 VERIFY: Final = Operation(
-    "verify", "Check tree, signatures, versions and files.", (), "verdict, logs[], differences[], totals"
-)
-DOCTOR: Final = Operation("doctor", "Name every file and part that needs attention.", (), "findings[], counts, total")
-STATUS: Final = Operation("status", "Show what the vault holds and how it is.", (), "vault, counts, ledger, backup ...")
+    "verify",
+    "Check tree, signatures, versions and files.",
+    (),
+    (
+        "verdict", "logs",
+        *_below("logs[].", ("log", "verdict", "entries", "root", "signed", "unsigned", "opened", "erased")),
+        *_below("logs[].", ("waiting", "newer", "fault?")),
+        *_below("logs[].fault.", ("seq?", "code", "message")),
+        "differences", *_below("differences[].", ("code", "path", "message")),
+        "logs_total", "differences_total",
+        "not_shown",
+    ),
+)  # fmt: skip
+DOCTOR: Final = Operation(
+    "doctor",
+    "Name every file and part that needs attention.",
+    (),
+    (
+        "findings", *_below("findings[].", ("path", "line", "code", "severity", "message", "mend?")),
+        "counts", *_below("counts.", ("critical", "warning", "info")),
+        "total",
+    ),
+)  # fmt: skip
+STATUS: Final = Operation(
+    "status",
+    "Show what the vault holds and how it is.",
+    (),
+    (
+        "vault", "log",
+        "counts", *_below("counts.", ("records", "versions", "turns", "files")),
+        "ledger", "ledger.entries",
+        "logs", *_below("logs[].", ("log", "entries", "own")), "logs_total",
+        "backup", "backup.lines", "backup.waiting",
+        "index", "index.behind",
+        "problems",
+    ),
+)  # fmt: skip
 REINDEX: Final = Operation(
-    "reindex", "Make the index anew from the files and the versions store.", (), "documents, files"
+    "reindex", "Make the index anew from the files and the versions store.", (), ("documents", "files")
 )
 HELP: Final = Operation(
     "help", "Explain one operation.", (Argument("operation", Kind.NAME, "its name", False, True, maximum=40),),
-    "operation, doc, arguments[], returns",
+    (
+        "operation?", "doc?",
+        "arguments?",
+        *_below("arguments[].", ("name", "kind", "doc", "required", "choices?")),
+        *_below("arguments[].", ("minimum?", "maximum?", "maximum_bytes?")),
+        "returns?",
+        "operations?", "operations[].operation", "operations[].doc",
+    ),
 )  # fmt: skip
 INIT: Final = Operation(
     "init",
     "Make a vault.",
     (Argument("dir", Kind.PATH, "folder, default: the configured vault", False, True),),
-    "vault, path",
+    ("vault", "path"),
 )
-CONFIG: Final = Operation("config", "Show each setting, its value and where it comes from.", (), "settings[]")
+CONFIG: Final = Operation(
+    "config",
+    "Show each setting, its value and where it comes from.",
+    (),
+    ("settings", *_below("settings[].", ("name", "value", "source", "variable", "doc"))),
+)
 
 OPERATIONS: Final = {
     operation.name: operation

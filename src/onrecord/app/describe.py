@@ -27,7 +27,7 @@ def describe_operation(name: str | None) -> dict[str, object]:
         "operation": operation.name,
         "doc": operation.doc,
         "arguments": [_describe_argument(argument) for argument in operation.arguments],
-        "returns": operation.returns,
+        "returns": list(operation.returns),
     }
 
 
@@ -40,6 +40,8 @@ def _describe_argument(argument: Argument) -> dict[str, object]:
     }
     if argument.choices:
         shape["choices"] = list(argument.choices)
+    if argument.minimum:
+        shape["minimum"] = argument.minimum
     if argument.maximum:
         shape["maximum"] = argument.maximum
     if argument.maximum_bytes:

@@ -8,17 +8,25 @@ from itertools import pairwise
 from onrecord.app.admission import admit
 from onrecord.app.catalog import HISTORY
 from onrecord.app.known import find_known_since
+from onrecord.app.pages import fill_page
 from onrecord.app.places import resolve
 from onrecord.app.session import Reply, Session
+from onrecord.domain.instants import Instant
 from onrecord.ports.index import VersionHead
 
 
-def list_history(session: Session, given: Mapping[str, object]) -> Reply:
+def list_history(session: Session, given: Mapping[str, object], *, page_bytes: int | None = None) -> Reply:
     """List the versions of a record, oldest first, displaced outside edits included.
 
+    Args:
+        session: The opened vault.
+        given: Arguments of the operation `history`.
+        page_bytes: Budget of the versions as JSON; 0 for none; None as configured.
+
     Returns:
-        data: id, versions[] with version, recorded_at, superseded_at, origin, status, by, mode, title; of a version of
-        another log also known_at (since when it counts here), or pending_sync while it does not yet.
+        data: id, versions[] with version, recorded_at, superseded_at, origin, status, by, mode, title, path; of one of
+        another log also known_at (since when it counts here), or pending_sync while it does not; turns of
+        a transcript; where the page ended early truncated and next_offset.
 
     Raises:
         InvalidInputError, NotFoundError, AmbiguousIdError: as named.
@@ -34,24 +42,29 @@ def list_history(session: Session, given: Mapping[str, object]) -> Reply:
     known = {head.ref: find_known_since(seen, own, head.ref, head.recorded_at) for head in heads}
     shown = [head for head in heads if not head.is_displaced]
     following = {head.ref: known[after.ref] for head, after in pairwise(shown)}
-    versions = []
-    for head in heads:
-        item = _describe(head)
+    offset = arguments.get("offset", 0)
+    assert isinstance(offset, int)
+
+    def describe(head: VersionHead) -> dict[str, object]:
+        item = _describe(head, following.get(head.ref))
         if head.ref.log != own:
             since = known[head.ref]
             item |= {"known_at": since} if since is not None else {"pending_sync": True}
-        if following.get(head.ref) is not None:
-            item["superseded_at"] = following[head.ref]
-        versions.append(item)
-    reply.data = {"id": record_id, "versions": versions}
+        return item
+
+    budget = session.policy.page_bytes if page_bytes is None else page_bytes
+    page = fill_page(map(describe, heads[offset:]), budget)
+    reply.data = {"id": record_id, "versions": page.items}
+    if page.is_full:
+        reply.data |= {"truncated": True, "next_offset": offset + len(page.items)}
     if turns:
         reply.data["turns"] = turns
     return reply
 
 
-def _describe(head: VersionHead) -> dict[str, object]:
+def _describe(head: VersionHead, superseded_at: Instant | None) -> dict[str, object]:
     mode = "displaced" if head.is_displaced else "observed" if head.is_observed else "placed"
-    return {
+    item: dict[str, object] = {
         "version": head.version,
         "recorded_at": head.recorded_at,
         "origin": head.origin,
@@ -61,3 +74,6 @@ def _describe(head: VersionHead) -> dict[str, object]:
         "title": head.title,
         "path": head.path,
     }
+    if superseded_at is not None:
+        item["superseded_at"] = superseded_at
+    return item

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from onrecord.app.admission import admit
 from onrecord.app.catalog import BATCH_READ, READ
 from onrecord.app.content import FilePlace, locate, read_version
+from onrecord.app.pages import fill_page
 from onrecord.app.places import resolve
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.domain.errors import InvalidInputError, NotFoundError, OnRecordError
 from onrecord.domain.record import read_record
 from onrecord.ports.index import IndexReader, VersionHead
+
+_SHARE_MIN_BYTES = 256
 
 
 def read(session: Session, given: Mapping[str, object], *, page_bytes: int | None = None) -> Reply:
@@ -48,28 +51,37 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
 
 
 def batch_read(session: Session, given: Mapping[str, object]) -> Reply:
-    """Read several records; the page's budget is shared, a bad id fails alone.
+    """Read several records; the texts share half of the page, a bad id fails alone.
+
+    Returns:
+        data: results[] in the order of the ids, each as of `read`, or id and error; where the page ended before the
+        last id truncated, and next_offset, the place of the first id that is left.
 
     Raises:
         InvalidInputError, LimitExceededError: the call itself is refused.
     """
-    ids = admit(BATCH_READ, given)["ids"]
+    arguments = admit(BATCH_READ, given)
+    ids, offset = arguments["ids"], arguments.get("offset", 0)
     assert isinstance(ids, tuple)
+    assert isinstance(offset, int)
     reply = Reply()
-    share = max(256, session.policy.page_bytes // len(ids))
-    results: list[dict[str, object]] = []
-    for record_id in ids:
-        try:
-            one = read(session, {"id": record_id}, page_bytes=share)
-        except OnRecordError as error:
-            results.append({"id": record_id, "error": error.describe()})
-            continue
-        results.append(one.data)
-        reply.warnings.extend(one.warnings)
-        for degraded in one.degraded:
-            reply.degrade(degraded.reason, degraded.mend)
-    reply.data = {"results": results}
+    wanted = ids[offset:]
+    share = max(_SHARE_MIN_BYTES, session.policy.page_bytes // max(1, 2 * len(wanted)))
+    page = fill_page((_read_one(session, record_id, share, reply) for record_id in wanted), session.policy.page_bytes)
+    reply.data = {"results": page.items}
+    if page.is_full:
+        reply.data |= {"truncated": True, "next_offset": offset + len(page.items)}
     return reply
+
+
+def _read_one(session: Session, record_id: str, share_bytes: int, reply: Reply) -> dict[str, object]:
+    try:
+        one = read(session, {"id": record_id}, page_bytes=share_bytes)
+    except OnRecordError as error:
+        return {"id": record_id, "error": error.describe()}
+    for degraded in one.degraded:
+        reply.degrade(degraded.reason, degraded.mend)
+    return one.data | ({"warnings": one.warnings} if one.warnings else {})
 
 
 def _find(

@@ -67,11 +67,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found(Outcome):
-    """A page of results, best first; `status` is `found` or `no_match`."""
+    """A page of results, best first; `status` is `found` or `no_match`; `next_offset` is set where there are more."""
 
     status: str = "no_match"
     results: tuple[Hit, ...] = ()
     truncated: bool = False
+    next_offset: int | None = None
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.results)
@@ -103,6 +104,36 @@ class Memory(Outcome):
     tags: tuple[str, ...] = ()
     truncated: bool = False
     next_span: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why one of several things asked for was not given: an error as a value."""
+
+    id: str
+    code: str
+    reason: str
+    field: str | None = None
+    hint: str | None = None
+    did_you_mean: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Outcome):
+    """Several memories in the order asked for; `next_offset` is the place of the first one that did not fit."""
+
+    results: tuple[Memory | Refusal, ...] = ()
+    truncated: bool = False
+    next_offset: int | None = None
+
+    def __iter__(self) -> Iterator[Memory | Refusal]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, place: int) -> Memory | Refusal:
+        return self.results[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +208,12 @@ def _pick(kind: type[_Value], shape: Mapping[str, Any], **more: object) -> _Valu
     return kind(**(chosen | more))
 
 
+def _pick_one(shape: Mapping[str, Any]) -> Memory | Refusal:
+    if "error" in shape:
+        return _pick(Refusal, shape["error"], id=shape["id"])
+    return _pick(Memory, shape, warnings=tuple(shape.get("warnings", ())), degraded=())
+
+
 class Vault:
     """An opened vault. Safe to use from several processes at once; one object serves one thread at a time.
 
@@ -215,7 +252,7 @@ class Vault:
         return _pick(Remembered, reply.data, **self._tell(reply))
 
     def find(self, query: str, **arguments: object) -> Found:
-        """Find memories and turns; arguments as of the operation `find` (workspace, limit, mode, as_of)."""
+        """Find memories and turns; arguments as of the operation `find` (workspace, limit, offset, mode, as_of)."""
         reply = find(self._session, {"query": query, **arguments})
         hits = reply.data.get("results")
         assert isinstance(hits, list)
@@ -226,19 +263,21 @@ class Vault:
         reply = read(self._session, {"id": id, **arguments}, page_bytes=0)
         return _pick(Memory, reply.data, **self._tell(reply))
 
-    def batch_read(self, ids: Sequence[str]) -> Report:
-        """Read several memories under one page's budget."""
-        reply = batch_read(self._session, {"ids": list(ids)})
-        return Report(**self._tell(reply), data=reply.data)
+    def batch_read(self, ids: Sequence[str], **arguments: object) -> Batch:
+        """Read several memories under one page's budget (also offset); a bad id is a `Refusal`, not an error."""
+        reply = batch_read(self._session, {"ids": list(ids), **arguments})
+        results = reply.data["results"]
+        assert isinstance(results, list)
+        return _pick(Batch, reply.data, results=tuple(map(_pick_one, results)), **self._tell(reply))
 
     def update(self, id: str, *, expect: int, **arguments: object) -> Updated:
         """Make the next version: `old` and `new`, `patches`, `text`, or `tags`; `expect` is the version to change."""
         reply = update(self._session, {"id": id, "expect": expect, **arguments})
         return _pick(Updated, reply.data, **self._tell(reply))
 
-    def history(self, id: str) -> History:
-        """List the versions of a memory, oldest first."""
-        reply = list_history(self._session, {"id": id})
+    def history(self, id: str, **arguments: object) -> History:
+        """List the versions of a memory, oldest first, all of them (or from `offset` on)."""
+        reply = list_history(self._session, {"id": id, **arguments}, page_bytes=0)
         versions = reply.data["versions"]
         assert isinstance(versions, list)
         return _pick(

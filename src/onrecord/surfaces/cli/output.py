@@ -1,17 +1,24 @@
-"""Prints one reply: a JSON envelope, or text for a person. Data goes to standard output, all else to standard error."""
+"""Prints one reply: a JSON envelope, or text for a person. Data goes to standard output, all else to standard error.
+
+Nothing that is stored reaches a terminal raw: see `terminal`. `read` into a file or a pipe gives the exact text.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from onrecord.app.session import Reply
-from onrecord.domain.errors import OnRecordError
+from onrecord.surfaces.cli.terminal import show_line, show_text
+
+if TYPE_CHECKING:
+    from onrecord.app.session import Reply
+    from onrecord.domain.errors import OnRecordError
 
 _ERROR_MAX_BYTES = 600
-_HINT_MAX_CHARS = 160
+# The most that a member of an error takes as JSON; the hint gets what the others leave.
+_MEMBER_MAX_BYTES = {"code": 40, "reason": 210, "field": 90, "did_you_mean": 60}
 
 Data = Mapping[str, Any]
 
@@ -30,13 +37,20 @@ def build_envelope(reply: Reply) -> dict[str, object]:
 def build_error(error: OnRecordError) -> dict[str, object]:
     """Return the one envelope of a failure, below 600 bytes."""
     shape = {name: value.encode(errors="backslashreplace").decode() for name, value in error.describe().items()}
-    envelope: dict[str, object] = {"ok": False, "error": shape}
-    for limit in (_HINT_MAX_CHARS, 80, 40, 0):
-        if len(_dump(envelope).encode()) < _ERROR_MAX_BYTES:
-            return envelope
-        shape = {name: value if name == "code" else value[:limit] for name, value in shape.items()}
-        envelope = {"ok": False, "error": {name: value for name, value in shape.items() if value}}
+    cut = {name: _cut(value, _MEMBER_MAX_BYTES.get(name, 0)) for name, value in shape.items()}
+    envelope: dict[str, object] = {"ok": False, "error": cut}
+    if "hint" in shape:
+        left = _ERROR_MAX_BYTES - 1 - len(_dump(envelope).encode())
+        cut["hint"] = _cut(shape["hint"], left)
     return envelope
+
+
+def _cut(text: str, max_bytes: int) -> str:
+    """Return the beginning of a text that takes at most so many bytes within the quotes of a JSON string."""
+    text = text[:max_bytes]
+    while len(_dump(text).encode()) - 2 > max_bytes:
+        text = text[: -max(1, (len(_dump(text).encode()) - 2 - max_bytes) // 6)]
+    return text
 
 
 def _dump(shape: object) -> str:
@@ -49,11 +63,11 @@ def print_error(error: OnRecordError, *, as_json: bool) -> None:
         print(_dump(build_error(error)), flush=True)
         return
     where = f" ({error.field})" if error.field else ""
-    print(f"onrecord: {error.reason}{where}", file=sys.stderr)
+    print(show_line(f"onrecord: {error.reason}{where}"), file=sys.stderr)
     if error.did_you_mean:
-        print(f"  did you mean {error.did_you_mean}?", file=sys.stderr)
+        print(show_line(f"  did you mean {error.did_you_mean}?"), file=sys.stderr)
     if error.hint:
-        print(f"  {error.hint}", file=sys.stderr)
+        print(show_line(f"  {error.hint}"), file=sys.stderr)
 
 
 def print_reply(operation: str, reply: Reply, *, as_json: bool) -> None:
@@ -64,17 +78,21 @@ def print_reply(operation: str, reply: Reply, *, as_json: bool) -> None:
     _PRINTERS.get(operation, _print_pairs)(reply.data)
     sys.stdout.flush()
     for warning in reply.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        print(show_line(f"warning: {warning}"), file=sys.stderr)
     for degraded in reply.degraded:
-        print(f"degraded: {degraded.reason}. {degraded.mend}".rstrip(), file=sys.stderr)
+        print(show_line(f"degraded: {degraded.reason}. {degraded.mend}".rstrip()), file=sys.stderr)
     for notice in reply.notices:
-        print(f"notice: {notice.get('kind', '')}: {notice.get('call', '')}", file=sys.stderr)
+        print(show_line(f"notice: {notice.get('kind', '')}: {notice.get('call', '')}"), file=sys.stderr)
 
 
 def _print_pairs(data: Data) -> None:
     for name, value in data.items():
         shown = _dump(value) if isinstance(value, dict | list) else value
-        print(f"{name}: {shown}")
+        _say(f"{name}: {shown}")
+
+
+def _say(line: object) -> None:
+    print(show_line(line))
 
 
 def _print_find(data: Data) -> None:
@@ -82,33 +100,40 @@ def _print_find(data: Data) -> None:
         print("no match")
     for hit in data["results"]:
         turn = f" · turn {hit['turn']}" if "turn" in hit else ""
-        print(f"{hit['id']}  {hit['score']:.3f}  {hit['title']}{turn}  [{hit['kind']}, {hit['origin']}]")
+        _say(f"{hit['id']}  {hit['score']:.3f}  {hit['title']}{turn}  [{hit['kind']}, {hit['origin']}]")
         for span in hit.get("spans", ()):
-            print(f"    {span['span']}  {span['text']}")
+            _say(f"    {span['span']}  {span['text']}")
         shown = hit.get("text", hit.get("snippet"))
         if shown:
-            print("    " + shown.replace("\n", "\n    "))
-    if data.get("truncated"):
-        print("(the page ended early; ask for fewer or a narrower mode)")
+            print("    " + show_text(shown).replace("\n", "\n    "))
+    _print_next(data)
+
+
+def _print_next(data: Data) -> None:
+    if "next_offset" in data:
+        _say(f"(there is more: --offset {data['next_offset']})")
+    elif data.get("truncated"):
+        _say("(the page ended early; `onrecord read` pages the rest of a text)")
 
 
 def _print_read(data: Data) -> None:
-    sys.stdout.write(data["text"])
+    sys.stdout.write(show_text(data["text"]) if sys.stdout.isatty() else data["text"])
     if not data["text"].endswith("\n"):
         sys.stdout.write("\n")
 
 
 def _print_history(data: Data) -> None:
     for item in data["versions"]:
-        print(f"{item['version']:>4}  {item['recorded_at']}  {item['origin']:<9}  {item['mode']:<9}  {item['title']}")
+        _say(f"{item['version']:>4}  {item['recorded_at']}  {item['origin']:<9}  {item['mode']:<9}  {item['title']}")
+    _print_next(data)
 
 
 def _print_doctor(data: Data) -> None:
     for item in data["findings"]:
         line = f":{item['line']}" if item["line"] else ""
-        print(f"{item['severity']:<8}  {item['code']:<26}  {item['path'] or '(vault)'}{line}  {item['message']}")
+        _say(f"{item['severity']:<8}  {item['code']:<26}  {item['path'] or '(vault)'}{line}  {item['message']}")
         if item.get("mend"):
-            print(f"          {item['mend']}")
+            _say(f"          {item['mend']}")
     counts = data["counts"]
     _print_cut(len(data["findings"]), data["total"], "findings")
     print(f"{counts['critical']} critical, {counts['warning']} warnings, {counts['info']} notes")
@@ -123,11 +148,11 @@ def _print_verify(data: Data) -> None:
     print(f"verdict: {data['verdict']}")
     for log in data["logs"]:
         counts = f"{log['entries']} entries, {log['signed']} signed, {log['opened']} commitments opened"
-        print(f"  log {log['log']}: {log['verdict']}, {counts}")
+        _say(f"  log {log['log']}: {log['verdict']}, {counts}")
         if log.get("fault"):
-            print(f"    {_dump(log['fault'])}")
+            _say(f"    {_dump(log['fault'])}")
     for item in data["differences"]:
-        print(f"  {item['code']}  {item['path']}  {item['message']}")
+        _say(f"  {item['code']}  {item['path']}  {item['message']}")
     _print_cut(len(data["logs"]), data["logs_total"], "logs")
     _print_cut(len(data["differences"]), data["differences_total"], "differences")
     print(f"this does not show: {'; '.join(data['not_shown'])}")
@@ -135,7 +160,7 @@ def _print_verify(data: Data) -> None:
 
 def _print_config(data: Data) -> None:
     for item in data["settings"]:
-        print(f"{item['name']:<20} {item['value']!s:<28} {item['source']:<12} {item['doc']}")
+        _say(f"{item['name']:<20} {item['value']!s:<28} {item['source']:<12} {item['doc']}")
 
 
 def _print_help(data: Data) -> None:
@@ -147,7 +172,7 @@ def _print_help(data: Data) -> None:
     for item in data["arguments"]:
         mark = "" if item["required"] else " (optional)"
         print(f"  {item['name']:<18} {item['kind']:<9} {item['doc']}{mark}")
-    print(f"returns: {data['returns']}")
+    print(f"returns: {', '.join(data['returns'])}")
 
 
 _PRINTERS: dict[str, Callable[[Data], None]] = {

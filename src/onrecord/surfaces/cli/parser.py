@@ -79,7 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _describe_returns(operation: Operation) -> str:
-    return f"With --json, data has: {operation.returns}." if operation.returns else ""
+    return f"With --json, data has: {', '.join(operation.returns)}." if operation.returns else ""
 
 
 def _add_general(parser: argparse.ArgumentParser, *, suppress: bool) -> None:

@@ -1,0 +1,114 @@
+"""The catalog tells of each operation exactly the members that its replies have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import onrecord as package
+from onrecord.app.catalog import OPERATIONS
+from onrecord.app.read import batch_read
+from tests.surface.cli import CommandLine
+
+# What takes another log, a damaged ledger or a refused disk to see; tests/fault has replies with them.
+UNSEEN = {
+    "remember": {"backup_only"},
+    "capture": {"backup_only"},
+    "history": {"versions[].known_at", "versions[].pending_sync"},
+    "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message"},
+    "batch_read": {"results[].error.did_you_mean", "results[].error.field"},
+}
+
+
+def list_members(value: object, prefix: str = "") -> Iterator[str]:
+    """Yield the path of every member of an object, as the catalog writes it."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield prefix + name
+            yield from list_members(item, f"{prefix}{name}.")
+    elif isinstance(value, list):
+        for item in value:
+            yield from list_members(item, f"{prefix.removesuffix('.')}[].")
+
+
+@pytest.fixture
+def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[object]]:
+    """Replies of every operation, with all members that they can have."""
+    seen: dict[str, list[object]] = {name: [] for name in OPERATIONS}
+
+    def call(operation: str, *words: str, stdin: bytes = b"") -> dict[str, object]:
+        command = ["repair", "replay"] if operation == "replay" else [operation]
+        data = onrecord(*command, *words, stdin=stdin).data
+        seen[operation].append(data)
+        return data
+
+    made = CommandLine(monkeypatch, str(tmp_path / "second"))
+    seen["init"].append(made("init").data)
+    kept = str(call("remember", "kumquat. " + "words " * 600, "--tag", "t")["id"])
+    call("remember", "short", "--title", "x")
+    call("update", kept, "--old", "kumquat", "--new", "quince kumquat", "--expect", "1")
+    turn = ("--source", "s", "--session", "x", "--turn", "1", "--role", "user", "--speaker", "Mia")
+    transcript = str(call("capture", "kumquat turn", *turn, "--time", "2026-01-01")["id"])
+    for mode in ("preview", "hits", "full"):
+        call("find", "kumquat", "--mode", mode)
+    call("find", "kumquat", "--limit", "1")
+    call("find", "nothing")
+    monkeypatch.setenv("ONRECORD_PAGE_BYTES", "1024")
+    call("find", "quince", "--mode", "full")
+    call("read", kept)
+    for number in range(2, 8):
+        call("update", kept, "--text", f"text {number} " + "words " * 600, "--expect", str(number))
+    call("history", kept)
+    call("history", transcript)
+    with package.open(onrecord.vault) as vault:
+        seen["batch_read"].append(batch_read(vault._session, {"ids": [kept, "zzzz", transcript, kept, kept]}).data)
+        seen["batch_read"].append(batch_read(vault._session, {"ids": ["zzzz", transcript]}).data)
+        vault._session.store.backup.append(b"not a line of the backup")
+    call("import", "-", stdin=b"x\n" * 100 + json.dumps({"session": "s", "turn": "1", "text": 5}).encode())
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "picture.png").write_bytes(b"")
+    call("import", str(notes))
+    call("replay")
+    call("status")
+    Path(onrecord.vault, "memories/default/open.md").write_text("---\nopen: [\n---\nx\n")
+    (edited,) = Path(onrecord.vault, "events/s").iterdir()
+    edited.write_text(edited.read_text().replace("kumquat turn", "changed turn"))
+    for name in ("doctor", "verify", "config", "reindex", "help"):
+        call(name)
+    call("help", "find")
+    call("help", "remember")
+    return seen
+
+
+def test_every_operation_returns_what_its_catalog_entry_tells(replies: dict[str, list[object]]) -> None:
+    for name, operation in OPERATIONS.items():
+        told = {member.rstrip("?") for member in operation.returns}
+        always = {member for member in operation.returns if not member.endswith("?") and "." not in member}
+        assert len(told) == len(operation.returns), name
+        found: set[str] = set()
+        for data in replies[name]:
+            members = set(list_members(data))
+            assert members <= told, (name, members - told)
+            assert always <= members, (name, always - members)
+            found |= members
+        assert told - found - UNSEEN.get(name, set()) == set(), name
+
+
+def test_members_without_a_mark_are_in_every_item(replies: dict[str, list[object]]) -> None:
+    for name, operation in OPERATIONS.items():
+        for member in operation.returns:
+            parent, dot, last = member.rpartition("[].")
+            if not dot or member.endswith("?") or "." in parent + last:
+                continue
+            for data in replies[name]:
+                assert isinstance(data, dict)
+                assert all(last in item for item in data.get(parent, ())), (name, member)
+
+
+def test_help_tells_the_same_members(onrecord: CommandLine) -> None:
+    for name, operation in OPERATIONS.items():
+        assert onrecord("help", name).data["returns"] == list(operation.returns)
