@@ -10,6 +10,7 @@ from pathlib import Path
 from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key
 from onrecord.adapters.system import SystemClock, SystemIds
 from onrecord.adapters.yaml_reader import RuamelReader
+from onrecord.app.indexing import build_document
 from onrecord.app.reconcile import reconcile
 from onrecord.app.session import Caller, Channel, Policy, Reply, Session
 from onrecord.app.verify import verify
@@ -96,7 +97,14 @@ def open_session(
         with store.hold():
             index = SqliteIndex.create(path)
     session = Session(
-        store, index, clock or SystemClock(), SystemIds(), RuamelReader(), Policy(), Caller(channel, "test")
+        store,
+        index,
+        clock or SystemClock(),
+        SystemIds(),
+        RuamelReader(),
+        Policy(),
+        Caller(channel, "test"),
+        build_document,
     )
     reply = Reply()
     session.refresh(reply)
@@ -107,7 +115,14 @@ def open_session(
 def open_reference(session: Session) -> Session:
     """Return the same vault over a fresh in-memory index, brought up from the versions store and the files."""
     other = Session(
-        session.store, ReferenceIndex(), session.clock, session.ids, session.yaml, session.policy, session.caller
+        session.store,
+        ReferenceIndex(),
+        session.clock,
+        session.ids,
+        session.yaml,
+        session.policy,
+        session.caller,
+        build_document,
     )
     reply = Reply()
     other.refresh(reply)

@@ -14,8 +14,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-import platformdirs
-
 from onrecord.domain.errors import ConfigError
 
 
@@ -111,7 +109,11 @@ class Settings:
     def state_root(self) -> str:
         """The folder of all state, absolute."""
         given = self.text("state")
-        return os.path.abspath(os.path.expanduser(given)) if given else platformdirs.user_state_dir("onrecord", False)
+        if given:
+            return os.path.abspath(os.path.expanduser(given))
+        from platformdirs import user_state_dir
+
+        return user_state_dir("onrecord", False)
 
 
 def load_settings(
@@ -149,7 +151,12 @@ def load_settings(
 
 def _read_user_file(environment: Mapping[str, str]) -> dict[str, object]:
     given = environment.get("ONRECORD_CONFIG")
-    path = given or os.path.join(platformdirs.user_config_dir("onrecord", False), "config.toml")
+    if given:
+        path = given
+    else:
+        from platformdirs import user_config_dir
+
+        path = os.path.join(user_config_dir("onrecord", False), "config.toml")
     try:
         with open(path, "rb") as file:
             return tomllib.load(file)

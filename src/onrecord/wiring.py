@@ -1,37 +1,27 @@
-"""The composition root: settings become an opened vault. The only module that knows both ends of the house."""
+"""The composition root: settings become an opened vault. The only module that knows both ends of the house.
+
+Each function brings in what it needs itself, so that a command pays for nothing that it does not use.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, BinaryIO
 
-from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key
-from onrecord.adapters.source_tree import read_lines, read_tree
-from onrecord.adapters.system import SystemClock, SystemIds
-from onrecord.adapters.yaml_reader import RuamelReader
-from onrecord.app.rebuild import fill, rebuild
-from onrecord.app.reconcile import reconcile
-from onrecord.app.session import Caller, Channel, Policy, Reply, Session
-from onrecord.config import Settings, load_settings
-from onrecord.domain.errors import (
-    DamagedError,
-    LockTimeoutError,
-    NotWritableError,
-    NoVaultError,
-    OnRecordError,
-    StorageFailedError,
-)
-from onrecord.domain.instants import from_unix_us
-from onrecord.ports.index import Index
-from onrecord.ports.signing import Verifier
-from onrecord.ports.sources import SourceFile
-from onrecord.storage.files.installation import KeyMaker, forget_lost_log
-from onrecord.storage.files.store import FileVaultStore, StoreOptions
-from onrecord.storage.files.vault_config import create_vault, read_config
-from onrecord.storage.reference import ReferenceIndex
-from onrecord.storage.sqlite.index import SqliteIndex
-from onrecord.surfaces.library import Vault
 from onrecord.surfaces.services import Opened, Services
+
+if TYPE_CHECKING:
+    from onrecord.app.session import Caller, Policy, Reply, Session
+    from onrecord.config import Settings
+    from onrecord.domain.front_matter import YamlReading
+    from onrecord.ports.index import Document, Index
+    from onrecord.ports.signing import Verifier
+    from onrecord.ports.sources import SourceFile
+    from onrecord.ports.store import VersionRow
+    from onrecord.ports.yaml_reader import YamlReader
+    from onrecord.storage.files.store import FileVaultStore
+    from onrecord.surfaces.library import Vault
 
 _INDEX_NAME = "index.sqlite3"
 
@@ -42,6 +32,10 @@ def settle_settings(flags: Mapping[str, object], environment: Mapping[str, str])
     Raises:
         ConfigError: a value has the wrong form.
     """
+    from onrecord.config import load_settings
+    from onrecord.domain.errors import NoVaultError
+    from onrecord.storage.files.vault_config import read_config
+
     first = load_settings(flags, environment)
     try:
         project = read_config(first.vault_folder).settings
@@ -50,14 +44,28 @@ def settle_settings(flags: Mapping[str, object], environment: Mapping[str, str])
     return load_settings(flags, environment, project)
 
 
+def name_caller(is_terminal: bool, settings: Settings) -> Caller:
+    """Return who calls the command line: the channel as it is seen, the names as they are claimed."""
+    from onrecord.app.session import Caller, Channel
+
+    channel = Channel.TERMINAL if is_terminal else Channel.PIPE
+    return Caller(channel, settings.text("client"), settings.text("agent"))
+
+
 def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
     """Make a vault in `folder` with key and log, or what a making that was cut off left unmade, and open it.
 
     Raises:
         VaultExistsError, StorageFailedError: as named.
     """
+    from onrecord.adapters.system import SystemClock, SystemIds
+    from onrecord.domain.instants import from_unix_us
+    from onrecord.storage.files.installation import forget_lost_log
+    from onrecord.storage.files.vault_config import create_vault
+
     created = from_unix_us(SystemClock().read().wall_us)
-    vault = create_vault(folder, SystemIds(), created, settings.text("workspace"))
+    caller, policy = _admit_caller(settings, caller)
+    vault = create_vault(folder, SystemIds(), created, policy.workspace)
     forget_lost_log(folder, settings.state_root, vault)
     opened = open_vault(settings.replace_vault(folder), caller)
     opened.session.store.checkpoint()
@@ -75,7 +83,15 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     Raises:
         NoVaultError, StorageFailedError, DamagedError: it cannot be opened. What only forbids writing is said in
             `opening` and raised by the first write.
+        InvalidInputError, LimitExceededError: client, agent or workspace of the settings is no name.
     """
+    from onrecord.adapters.keys import KeyFileSigner, generate_key
+    from onrecord.adapters.system import SystemClock, SystemIds
+    from onrecord.app.session import Reply, Session
+    from onrecord.storage.files.installation import KeyMaker
+    from onrecord.storage.files.store import FileVaultStore, StoreOptions
+
+    caller, policy = _admit_caller(settings, caller)
     keys = KeyMaker(generate_key, KeyFileSigner)
     options = StoreOptions(
         folder=settings.vault_folder,
@@ -85,24 +101,62 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     )
     clock, ids = SystemClock(), SystemIds()
     store = FileVaultStore(options, keys, clock, ids)
-    policy = Policy(
-        settings.text("workspace"), settings.is_on("redact"), int(settings.number("page_bytes")), settings.unknown
-    )
     opening = Reply()
-    index, is_fresh = _open_index(store, opening)
-    session = Session(store, index, clock, ids, RuamelReader(), policy, caller)
-    session.owns_index = isinstance(index, ReferenceIndex)
+    index, is_fresh, is_in_memory = _open_index(store, opening)
+    session = Session(store, index, clock, ids, _LateReader(), policy, caller, _build_document)
+    session.owns_index = is_in_memory
     if is_fresh and is_index_needed:
         _fill_index(session, opening)
     if is_index_needed and (session.owns_index or not is_fresh):
         session.refresh(opening)
         if settings.is_on("reconcile") and _may_write(store):
-            reconcile(session, opening)
+            _reconcile(session, opening)
     return Opened(session, settings, opening)
+
+
+def _reconcile(session: Session, opening: Reply) -> None:
+    """Take in outside edits, if a first look sees that any file differs."""
+    from onrecord.app.glance import has_changed_files
+
+    if has_changed_files(session):
+        from onrecord.app.reconcile import reconcile
+
+        reconcile(session, opening)
+
+
+def _admit_caller(settings: Settings, caller: Caller) -> tuple[Caller, Policy]:
+    from onrecord.app.session import Policy
+
+    policy = Policy(
+        settings.text("workspace"), settings.is_on("redact"), int(settings.number("page_bytes")), settings.unknown
+    )
+    if (caller.client, caller.agent, policy.workspace) == ("", "", Policy().workspace):
+        return caller, policy
+    from onrecord.app.callers import admit_caller  # brings the rules of redaction with it
+
+    return admit_caller(caller, policy)
+
+
+def _build_document(row: VersionRow, yaml: YamlReader) -> Iterator[Document]:
+    from onrecord.app.indexing import build_document
+
+    return build_document(row, yaml)
+
+
+class _LateReader:
+    """The YAML reader, loaded with the first block that needs it."""
+
+    def read(self, block: str) -> YamlReading:
+        """Read a block as `RuamelReader` does."""
+        from onrecord.adapters.yaml_reader import RuamelReader
+
+        return RuamelReader().read(block)
 
 
 def _may_write(store: FileVaultStore) -> bool:
     """Tell whether nothing forbids writing; else no file is judged, and refreshing has said why."""
+    from onrecord.domain.errors import OnRecordError
+
     try:
         store.check_writable()
     except OnRecordError:
@@ -110,25 +164,37 @@ def _may_write(store: FileVaultStore) -> bool:
     return True
 
 
-def _open_index(store: FileVaultStore, opening: Reply) -> tuple[Index, bool]:
-    """Return the index, and whether it is empty: a new one, or one in memory where the state folder cannot be used."""
+def _open_index(store: FileVaultStore, opening: Reply) -> tuple[Index, bool, bool]:
+    """Return the index, whether it is empty, and whether it is in memory, where the state folder cannot be used."""
+    from onrecord.domain.errors import DamagedError, StorageFailedError
+    from onrecord.storage.sqlite.index import SqliteIndex
+
     path = os.path.join(store.state_folder, _INDEX_NAME)
     if not store.state_folder:
-        return ReferenceIndex(), True
+        return _make_index_in_memory(), True, True
     try:
         try:
-            return SqliteIndex(path), False
+            return SqliteIndex(path), False, False
         except DamagedError:
             with store.hold():
-                return SqliteIndex.create(path), True
+                return SqliteIndex.create(path), True, False
     except StorageFailedError as error:
         mend = f"{error.reason}; the index is made in memory. Mend the permissions of {store.state_folder}."
         opening.degrade("index_in_memory", mend)
-        return ReferenceIndex(), True
+        return _make_index_in_memory(), True, True
+
+
+def _make_index_in_memory() -> Index:
+    from onrecord.storage.reference import ReferenceIndex
+
+    return ReferenceIndex()
 
 
 def _fill_index(session: Session, opening: Reply) -> None:
     """Make the index anew; where nothing may be written, of what can be read."""
+    from onrecord.app.rebuild import fill, rebuild
+    from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
+
     if session.owns_index:
         fill(session)
         return
@@ -144,20 +210,26 @@ def _fill_index(session: Session, opening: Reply) -> None:
 
 def get_verifier() -> Verifier:
     """Return what checks Ed25519 signatures."""
+    from onrecord.adapters.keys import Ed25519Verifier
+
     return Ed25519Verifier()
 
 
 def list_sources(path: str) -> Iterator[SourceFile]:
     """Yield the Markdown files of an import."""
+    from onrecord.adapters.source_tree import read_tree
+
     return read_tree(path)
 
 
-def list_lines(path: str) -> Iterable[bytes]:
-    """Yield the lines of a turns import."""
-    return read_lines(path)
+def list_lines(source: str | BinaryIO) -> Iterable[bytes]:
+    """Yield the lines of a turns import: of a file, or of a stream."""
+    from onrecord.adapters.source_tree import read_lines
+
+    return read_lines(source)
 
 
-SERVICES = Services(settle_settings, make_vault, open_vault, list_sources, list_lines, get_verifier)
+SERVICES = Services(settle_settings, name_caller, make_vault, open_vault, list_sources, list_lines, get_verifier)
 
 
 def open_library(
@@ -178,6 +250,9 @@ def open_library(
     Raises:
         NoVaultError, VaultOfflineError, StorageFailedError, DamagedError, ConfigError: it cannot be opened.
     """
+    from onrecord.app.session import Caller, Channel
+    from onrecord.surfaces.library import Vault
+
     flags = {"vault": os.fspath(path) if path is not None else None, "client": client, "agent": agent}
     settings = settle_settings(flags, os.environ)
     caller = Caller(Channel.LIBRARY, settings.text("client"), settings.text("agent"))

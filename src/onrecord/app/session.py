@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from onrecord.app.indexing import build_document, stamp_file
+from onrecord.app.stamps import stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import LogId
 from onrecord.domain.problem import Problem
@@ -17,6 +17,9 @@ from onrecord.ports.system import Clock, IdSource
 from onrecord.ports.yaml_reader import YamlReader
 
 _BATCH_ROWS = 500
+
+# From a row of the versions store to what the index takes in; given from outside, as a start rarely needs it.
+DocumentBuilder = Callable[[VersionRow, YamlReader], Iterator[Document]]
 
 
 class Channel(StrEnum):
@@ -95,6 +98,7 @@ class Session:
     yaml: YamlReader
     policy: Policy
     caller: Caller
+    build: DocumentBuilder
     problems: list[Problem] = field(default_factory=list)
     owns_index: bool = False
 
@@ -142,7 +146,7 @@ class Session:
                 self.note(row)
                 is_known = is_known and row.code != "newer_format"
                 continue
-            documents.extend(build_document(row, self.yaml))
+            documents.extend(self.build(row, self.yaml))
             taken += 1
             if len(documents) >= _BATCH_ROWS:
                 self.index.apply(IndexBatch(documents, watermarks={log: row.ref.seq + 1} if is_known else {}))
@@ -166,7 +170,7 @@ class Session:
             documents: Documents already built of the receipt's rows; empty builds them here.
             stamps: Stamps of files that were observed, not placed.
         """
-        built = list(documents) or [part for row in receipt.rows for part in build_document(row, self.yaml)]
+        built = list(documents) or [part for row in receipt.rows for part in self.build(row, self.yaml)]
         files = [*stamps, *self._stamp_placed(receipt)]
         if receipt.not_placed:
             reply.degrade("not_placed", f"{receipt.not_placed}; it is kept in the journal and served from there")

@@ -13,14 +13,11 @@ import unicodedata
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import chain, pairwise
-from typing import Final
 
 from Stemmer import Stemmer
 
 from onrecord.domain.stopwords import FUNCTION_CHARACTERS, FUNCTION_RUN, STOPWORDS
-
-ANALYZER_VERSION: Final = 1
-TERM_MAX_CHARS: Final = 64
+from onrecord.domain.terms import TERM_MAX_CHARS
 
 _TAIL_BYTES = 8
 _CACHED_WORD_MAX_CHARS = 32

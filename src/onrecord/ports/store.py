@@ -124,7 +124,6 @@ class Receipt:
     """
 
     rows: Sequence[VersionRow]
-    entries: int
     placed: Sequence[PlacedFile]
     not_placed: str = ""
     problems: Sequence[Problem] = ()

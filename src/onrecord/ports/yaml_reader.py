@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from onrecord.domain.front_matter import YamlReading
+if TYPE_CHECKING:
+    from onrecord.domain.front_matter import YamlReading
 
 
 class YamlReader(Protocol):

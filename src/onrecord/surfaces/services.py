@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
 
-from onrecord.app.session import Caller, Reply, Session
-from onrecord.config import Settings
-from onrecord.ports.signing import Verifier
-from onrecord.ports.sources import SourceFile
+if TYPE_CHECKING:
+    from onrecord.app.session import Caller, Reply, Session
+    from onrecord.config import Settings
+    from onrecord.ports.signing import Verifier
+    from onrecord.ports.sources import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +28,18 @@ class Services:
 
     Attributes:
         settle_settings: (flags, environment) to settings, the vault's own included.
+        name_caller: (is_terminal, settings) to who calls.
         make_vault: (folder, settings, caller) makes and opens a vault.
         open_vault: (settings, caller, is_index_needed) opens one.
         list_sources: Markdown files of an import, by path.
-        list_lines: lines of a turns import.
-        verifier: what checks signatures; made when first needed.
+        list_lines: lines of a turns import, of a path or a stream.
+        get_verifier: what checks signatures.
     """
 
     settle_settings: Callable[[Mapping[str, object], Mapping[str, str]], Settings]
+    name_caller: Callable[[bool, Settings], Caller]
     make_vault: Callable[[str, Settings, Caller], Opened]
     open_vault: Callable[[Settings, Caller, bool], Opened]
     list_sources: Callable[[str], Iterator[SourceFile]]
-    list_lines: Callable[[str], Iterable[bytes]]
+    list_lines: Callable[[str | BinaryIO], Iterable[bytes]]
     get_verifier: Callable[[], Verifier]

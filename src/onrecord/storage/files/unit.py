@@ -102,7 +102,7 @@ class FileWriteUnit:
             for row in kept
         ]
         self.problems += problems
-        return Receipt([*rows, *kept], len(changes) + len(kept), placed, outcome.not_placed, problems)
+        return Receipt([*rows, *kept], placed, outcome.not_placed, problems)
 
     def commit_displaced(self, outcome: Outcome) -> list[VersionRow]:
         """Keep outside edits that placements displaced, each as a version that is never current."""

@@ -6,14 +6,17 @@ import contextlib
 import os
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from onrecord.app.session import Caller, Channel, Reply
-from onrecord.domain.errors import InvalidInputError, OnRecordError
-from onrecord.surfaces.cli.commands import COMMANDS, Call
+from onrecord.domain.errors import OnRecordError
+from onrecord.surfaces.cli.commands import Call, run_command
 from onrecord.surfaces.cli.inputs import read_arguments
 from onrecord.surfaces.cli.output import print_error, print_reply
 from onrecord.surfaces.cli.parser import parse_command
-from onrecord.surfaces.services import Services
+
+if TYPE_CHECKING:
+    from onrecord.app.session import Reply
+    from onrecord.surfaces.services import Services
 
 _INTERRUPTED = 130
 
@@ -73,12 +76,8 @@ def _call(
 ) -> tuple[Reply, int]:
     settings = services.settle_settings(flags, environment)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    channel = Channel.TERMINAL if is_terminal else Channel.PIPE
-    caller = Caller(channel, settings.text("client"), settings.text("agent"))
-    command = COMMANDS.get(operation)
-    if command is None:
-        raise InvalidInputError("there is no such command", field="command")
-    return command(Call(operation, given, settings, caller, services, as_json))
+    caller = services.name_caller(is_terminal, settings)
+    return run_command(Call(operation, given, settings, caller, services, as_json))
 
 
 def _open_closed_streams() -> None:

@@ -1,0 +1,31 @@
+"""The command `import`: what a path holds decides how it is taken in."""
+
+from __future__ import annotations
+
+import sys
+
+from onrecord.app.importing import import_markdown, import_turns
+from onrecord.app.session import Reply
+from onrecord.surfaces.cli.commands import Call
+from onrecord.surfaces.cli.progress import show_progress
+
+
+def import_path(call: Call) -> tuple[Reply, int]:
+    """Run `import`."""
+    path = str(call.given.get("path", ""))
+    is_turns = call.given.get("format") == "turns" or (
+        call.given.get("format") is None and (path == "-" or path.endswith((".jsonl", ".ndjson")))
+    )
+    opened = call.services.open_vault(call.settings, call.caller, True)
+    try:
+        with show_progress("importing", is_quiet=call.as_json) as progress:
+            if is_turns:
+                lines = call.services.list_lines(sys.stdin.buffer if path == "-" else path)
+                reply = import_turns(opened.session, call.given, lines, progress)
+            else:
+                sources = call.services.list_sources(path)
+                reply = import_markdown(opened.session, call.given, sources, progress)
+    finally:
+        opened.session.close()
+    reply.join(opened.opening)
+    return reply, 0

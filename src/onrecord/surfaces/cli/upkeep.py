@@ -1,0 +1,62 @@
+"""Commands about the vault as a whole: make it, show its settings, make its index anew; and help."""
+
+from __future__ import annotations
+
+import os
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import CONFIG, HELP, INIT
+from onrecord.app.describe import describe_operation
+from onrecord.app.rebuild import rebuild
+from onrecord.app.session import Reply
+from onrecord.config import SETTINGS
+from onrecord.surfaces.cli.commands import Call
+from onrecord.surfaces.cli.progress import show_progress
+
+
+def make_vault(call: Call) -> tuple[Reply, int]:
+    """Run `init`."""
+    folder = admit(INIT, call.given).get("dir")
+    path = os.path.abspath(os.path.expanduser(str(folder))) if folder else call.settings.vault_folder
+    opened = call.services.make_vault(path, call.settings, call.caller)
+    reply = Reply(data={"vault": opened.session.store.vault, "path": path})
+    reply.join(opened.opening)
+    opened.session.close()
+    return reply, 0
+
+
+def rebuild_index(call: Call) -> tuple[Reply, int]:
+    """Run `reindex`."""
+    opened = call.services.open_vault(call.settings, call.caller, False)
+    try:
+        with show_progress("indexing", is_quiet=call.as_json) as progress:
+            reply = rebuild(opened.session, progress)
+    finally:
+        opened.session.close()
+    reply.join(opened.opening)
+    return reply, 0
+
+
+def show_settings(call: Call) -> tuple[Reply, int]:
+    """Run `config`."""
+    admit(CONFIG, call.given)
+    docs = {spec.name: (spec.doc, spec.variable) for spec in SETTINGS}
+    settings: list[dict[str, object]] = [
+        {
+            "name": setting.name,
+            "value": setting.value,
+            "source": setting.source.value,
+            "variable": docs[setting.name][1],
+            "doc": docs[setting.name][0],
+        }
+        for setting in call.settings.values.values()
+    ]
+    reply = Reply(data={"settings": settings})
+    reply.warnings.extend(f"unknown setting {name}" for name in call.settings.unknown)
+    return reply, 0
+
+
+def explain(call: Call) -> tuple[Reply, int]:
+    """Run `help`."""
+    name = admit(HELP, call.given).get("operation")
+    return Reply(data=describe_operation(str(name) if name is not None else None)), 0
