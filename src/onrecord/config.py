@@ -7,12 +7,13 @@ folder. Unknown keys are named, never an error; a value of the wrong form is one
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from onrecord.domain.errors import ConfigError
 
@@ -58,6 +59,9 @@ SETTINGS: Final = (
     SettingSpec("checkpoint_entries", 256, "entries after which the journal is folded in", True, 1, 100_000),
     SettingSpec("page_bytes", 65_536, "byte budget of one page of results", True, 1_024, 67_108_864),
 )
+_FOLDER_NAME: Final = "onrecord"
+_PLATFORM: Final[str] = sys.platform
+_XDG: Final = {"state": ("XDG_STATE_HOME", "~/.local/state"), "config": ("XDG_CONFIG_HOME", "~/.config")}
 _BY_NAME: Final = {spec.name: spec for spec in SETTINGS}
 
 
@@ -111,9 +115,22 @@ class Settings:
         given = self.text("state")
         if given:
             return os.path.abspath(os.path.expanduser(given))
-        from platformdirs import user_state_dir
+        return find_user_folder("state")
 
-        return user_state_dir("onrecord", False)
+
+def find_user_folder(kind: Literal["state", "config"]) -> str:
+    """Return the system's folder for state or settings of this program.
+
+    On Linux that is said here (XDG Base Directory Specification), elsewhere by platformdirs, whose start costs more
+    than all else that settings need.
+    """
+    if _PLATFORM == "linux":
+        variable, fallback = _XDG[kind]
+        return os.path.join(os.environ.get(variable, "").strip() or os.path.expanduser(fallback), _FOLDER_NAME)
+    import platformdirs
+
+    find = platformdirs.user_state_dir if kind == "state" else platformdirs.user_config_dir
+    return find(_FOLDER_NAME, False)
 
 
 def load_settings(
@@ -151,12 +168,7 @@ def load_settings(
 
 def _read_user_file(environment: Mapping[str, str]) -> dict[str, object]:
     given = environment.get("ONRECORD_CONFIG")
-    if given:
-        path = given
-    else:
-        from platformdirs import user_config_dir
-
-        path = os.path.join(user_config_dir("onrecord", False), "config.toml")
+    path = given or os.path.join(find_user_folder("config"), "config.toml")
     try:
         with open(path, "rb") as file:
             return tomllib.load(file)
