@@ -11,7 +11,7 @@ from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key
 from onrecord.adapters.system import SystemClock, SystemIds
 from onrecord.adapters.yaml_reader import RuamelReader
 from onrecord.app.indexing import build_document
-from onrecord.app.reconcile import reconcile
+from onrecord.app.reconcile import continue_reconcile, reconcile
 from onrecord.app.session import Caller, Channel, Policy, Reply, Session
 from onrecord.app.verify import verify
 from onrecord.ports.index import Index
@@ -105,6 +105,7 @@ def open_session(
         Policy(),
         Caller(channel, "test"),
         build_document,
+        continue_reconcile,
     )
     reply = Reply()
     session.refresh(reply)
@@ -123,6 +124,7 @@ def open_reference(session: Session) -> Session:
         session.policy,
         session.caller,
         build_document,
+        continue_reconcile,
     )
     reply = Reply()
     other.refresh(reply)

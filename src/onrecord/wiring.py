@@ -103,25 +103,34 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     store = FileVaultStore(options, keys, clock, ids)
     opening = Reply()
     index, is_fresh, is_in_memory = _open_index(store, opening)
-    session = Session(store, index, clock, ids, _LateReader(), policy, caller, _build_document)
+    session = Session(store, index, clock, ids, _LateReader(), policy, caller, _build_document, _continue_reconcile)
     session.owns_index = is_in_memory
     if is_fresh and is_index_needed:
         _fill_index(session, opening)
     if is_index_needed and (session.owns_index or not is_fresh):
         session.refresh(opening)
         if settings.is_on("reconcile") and _may_write(store):
-            _reconcile(session, opening)
+            _begin_reconcile(session, opening)
     return Opened(session, settings, opening)
 
 
-def _reconcile(session: Session, opening: Reply) -> None:
-    """Take in outside edits, if a first look sees that any file differs."""
-    from onrecord.app.glance import has_changed_files
+def _begin_reconcile(session: Session, opening: Reply) -> None:
+    """Take in outside edits if any file differs; what a large vault has left to compare comes with later calls."""
+    from onrecord.app.comparison import OPENING_PIECES, Comparison
 
-    if has_changed_files(session):
-        from onrecord.app.reconcile import reconcile
+    comparison = Comparison(session.store, session.index)
+    is_done = comparison.advance(OPENING_PIECES)
+    if is_done and not comparison.changed:
+        return
+    session.comparison = comparison
+    if is_done:
+        session.compare_files(opening)
 
-        reconcile(session, opening)
+
+def _continue_reconcile(session: Session, reply: Reply, pieces: int | None) -> int:
+    from onrecord.app.reconcile import continue_reconcile
+
+    return continue_reconcile(session, reply, pieces)
 
 
 def _admit_caller(settings: Settings, caller: Caller) -> tuple[Caller, Policy]:

@@ -52,6 +52,7 @@ def test_equal_texts_are_found_among_current_versions_of_the_workspace(driver: D
     digest = driver.batches[0].documents[0].head.text_sha256
     with driver.index.read() as reader:
         assert [head.id for head in reader.find_by_text("default", digest)] == [make_id("b"), make_id("c")]
+        assert [head.id for head in reader.find_by_text(None, digest)] == [make_id("a"), make_id("b"), make_id("c")]
         assert reader.find_by_text("nowhere", digest) == []
 
 
@@ -106,6 +107,15 @@ def test_stamps_are_replaced_removed_and_listed_by_path(driver: Driver) -> None:
         assert reader.find_files_of(make_id("a")) == [first[2]]
         assert reader.has_place(fold_path("m/ÜNDER.md"))
         assert not reader.has_place(fold_path("m/c.md"))
+
+
+def test_stamps_come_in_pages_behind_a_path_as_plain_rows(driver: Driver) -> None:
+    stamps = [make_stamp(path, "a", inode=2**63 + 1) for path in ("m/B.md", "m/a.md", "m/b.md", "m/Ü.md", "n/a.md")]
+    driver.apply_batch(IndexBatch(files=stamps))
+    with driver.index.read() as reader:
+        pages = [list(reader.page_files(after, 2)) for after in ("", "m/a.md", "m/Ü.md", "n/a.md")]
+    rows = [(stamp.path, 10, 1, 2, "3", str(2**63 + 1), 4) for stamp in stamps]
+    assert pages == [rows[0:2], rows[2:4], rows[4:], []]
 
 
 def test_a_file_that_one_batch_removes_and_stamps_is_there(driver: Driver) -> None:

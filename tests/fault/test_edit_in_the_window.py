@@ -57,8 +57,8 @@ def test_an_edit_that_a_placement_displaces_is_kept_and_named(tmp_path: Path, ha
     assert read(session, {"id": record, "version": 3}).data["text"] == "saved by hand in the window"
     versions = list_history(session, {"id": record}).data["versions"]
     assert [(item["version"], item["mode"]) for item in versions] == [(1, "placed"), (2, "placed"), (3, "displaced")]
-    codes = {item["code"] for item in diagnose(session, {}).data["findings"]}
-    assert "displaced_edit" in codes
+    codes = [item["code"] for item in diagnose(session, {}).data["findings"]]
+    assert codes.count("displaced_edit") == 1
     assert ("cas_weak" in codes) is not has_exchange
     assert update(session, {"id": record, "text": "third", "expect": 2}).data["version"] == 4
     check_verifies(session)
@@ -78,4 +78,15 @@ def test_a_file_that_takes_a_new_memorys_name_is_left_alone(tmp_path: Path) -> N
     assert (tmp_path / "vault" / "memories" / "default" / "Name.md").read_text() == "mine\n"
     assert read(session, {"id": record}).data["text"] == "contested"
     check_verifies(session)
+    session.close()
+
+
+@pytest.mark.parametrize("has_exchange", [True, False])
+def test_doctor_says_that_there_is_no_exchange_without_having_placed_a_file(tmp_path: Path, has_exchange: bool) -> None:
+    make_vault(tmp_path / "vault")
+    make_disk = make_meddled(lambda _: None, has_exchange=has_exchange)
+    session = open_session(tmp_path / "vault", tmp_path / "state", make_disk=make_disk)
+    codes = [item["code"] for item in diagnose(session, {}).data["findings"]]
+    assert ("cas_weak" in codes) is not has_exchange
+    assert not list((tmp_path / "vault" / ".onrecord").glob(".exchange*"))
     session.close()

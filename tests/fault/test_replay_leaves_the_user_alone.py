@@ -47,6 +47,40 @@ def test_deleted_and_renamed_files_stay_so(places: Places) -> None:
     session.close()
 
 
+def test_a_file_deleted_after_its_writer_died_stays_so_once_the_vault_was_opened(places: Places) -> None:
+    died = open_in(places, "first")
+    path = locate(places, died, str(remember(died, {"text": "gone words"}).data["id"]))
+    path.unlink()
+    open_in(places, "first").close()
+    session = open_in(places, "second")
+    assert not path.exists()
+    assert find(session, {"query": "words"}).data["status"] == "no_match"
+    session.close()
+
+
+def test_a_file_renamed_after_its_writer_died_stays_so(places: Places) -> None:
+    died = open_in(places, "first")
+    record = str(remember(died, {"text": "moved words"}).data["id"])
+    update(died, {"id": record, "text": "moved words again", "expect": 1})
+    path = locate(places, died, record)
+    path.rename(path.with_name("elsewhere.md"))
+    session = open_in(places, "second")
+    assert not path.exists()
+    (hit,) = find(session, {"query": "words"}).data["results"]  # type: ignore[misc]
+    assert (hit["id"], hit["version"]) == (record, 2)
+    assert locate(places, session, record).name == "elsewhere.md"
+    session.close()
+
+
+def test_a_folder_removed_by_hand_does_not_keep_the_journal(places: Places) -> None:
+    session = open_in(places, "first")
+    path = locate(places, session, str(remember(session, {"text": "gone words", "workspace": "ops"}).data["id"]))
+    path.unlink()
+    path.parent.rmdir()
+    assert session.store.checkpoint() == session.store.entries
+    session.close()
+
+
 @pytest.mark.parametrize("is_closed", [True, False])
 @pytest.mark.parametrize("text", ["", "cut", "undone"])
 def test_emptied_cut_and_undone_files_stay_so(places: Places, text: str, is_closed: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onrecord.domain.instants import Instant, from_unix_us
@@ -64,7 +64,20 @@ def test_every_turn_comes_back_exactly(turns: list[Turn]) -> None:
     assert not parsed.problems
 
 
+def _cut_label(block: bytes) -> bytes:
+    """Return a block from its META on: LABEL is for the eye and may be anything, comments included."""
+    header, _, quoted = block.partition(b"\n")
+    return header.rpartition(b"<!--")[2] + quoted
+
+
 @given(st.lists(st.one_of(TURNS.map(render_block), TEXTS.map(str.encode), st.binary(max_size=20)), max_size=5))
+@example(
+    [
+        block := b'> [!user] <!-- {"role":"user","turn":"0"} -->\n> \n\n^t-2xd3br12hq\n\n',
+        b"> [!user] <!-- {} -->",
+        block,
+    ]
+)
 def test_blocks_and_foreign_spans_are_the_whole_body_of_any_bytes(pieces: list[bytes]) -> None:
     data = HEAD + b"".join(pieces)
     parsed = parse_transcript(data)
@@ -77,10 +90,7 @@ def test_blocks_and_foreign_spans_are_the_whole_body_of_any_bytes(pieces: list[b
         place += size_bytes
     assert place == len(data)
     for block in parsed.turns:
-        assert (
-            render_block(block.turn).partition(b"<!--")[2]
-            == data[block.at : block.at + block.size_bytes].partition(b"<!--")[2]
-        )
+        assert _cut_label(render_block(block.turn)) == _cut_label(data[block.at : block.at + block.size_bytes])
 
 
 @given(st.one_of(st.binary(max_size=200), TEXTS.map(str.encode)))

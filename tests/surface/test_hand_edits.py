@@ -69,6 +69,55 @@ def test_a_deleted_file_is_not_shown_and_not_retired(onrecord: CommandLine) -> N
     assert onrecord("find", "vanishing").data["results"][0]["id"] == kept["id"]
 
 
+def test_a_file_grown_above_the_limit_is_called_too_large_and_nothing_else(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", "growing words").data
+    path = Path(onrecord.vault) / onrecord("read", kept["id"]).data["path"]
+    grown = path.read_bytes() + b"more and more\n" * 700_000
+    path.write_bytes(grown)
+    (hit,) = onrecord("find", "growing").data["results"]
+    assert (hit["id"], hit["version"]) == (kept["id"], 1)
+    assert onrecord("read", kept["id"]).data["text"] == "growing words"
+    codes = [item["code"] for item in onrecord("doctor").data["findings"] if item["path"].endswith(path.name)]
+    assert codes == ["file_too_large"]
+    assert [item["code"] for item in onrecord("verify").data["differences"]] == ["file_too_large"]
+    refused = onrecord("update", kept["id"], "--old", "growing", "--new", "shrinking", "--expect", "1")
+    assert refused.error["code"] == "conflict"
+    assert path.read_bytes() == grown
+
+
+def test_folders_too_deep_to_be_read_are_named(onrecord: CommandLine) -> None:
+    folder = Path(onrecord.vault).joinpath("memories", *(["d"] * 39))
+    folder.mkdir(parents=True)
+    (folder / "last.md").write_text("reachable words")
+    (folder / "d").mkdir()
+    (folder / "d" / "deep.md").write_text("unreachable words")
+    assert len(onrecord("find", "words").data["results"]) == 1
+    (finding,) = [item for item in onrecord("doctor").data["findings"] if item["code"] == "too_deep"]
+    assert finding["path"] == f"memories/{'d/' * 40}".rstrip("/")
+
+
+def test_a_deleted_file_is_not_shown_after_a_rebuild_and_still_told(onrecord: CommandLine) -> None:
+    kept = onrecord("remember", "vanishing words").data
+    other = onrecord("remember", "staying words").data
+    (Path(onrecord.vault) / onrecord("read", kept["id"]).data["path"]).unlink()
+    before = onrecord("find", "words").data["results"]
+    onrecord("reindex")
+    assert onrecord("find", "words").data["results"] == before
+    assert [hit["id"] for hit in before] == [other["id"]]
+    assert onrecord("read", kept["id"]).data["text"] == "vanishing words"
+    assert len(onrecord("history", kept["id"]).data["versions"]) == 1
+    assert [item["code"] for item in onrecord("verify").data["differences"]] == ["missing_file"]
+    assert "missing_file" in {item["code"] for item in onrecord("doctor").data["findings"]}
+    assert onrecord("remember", "vanishing words").data["duplicate"] is False
+
+
+def test_a_plain_note_is_of_the_workspace_that_its_folder_names(onrecord: CommandLine) -> None:
+    path = Path(onrecord.vault) / "memories" / "ops" / "plain.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("plain words")
+    assert len(onrecord("find", "plain", "--workspace", "ops").data["results"]) == 1
+
+
 def test_nothing_outside_the_vault_is_read_through_a_link(onrecord: CommandLine, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("unreachable words")

@@ -24,17 +24,26 @@ class FilePlace:
 
 def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlace:
     """Find the file of a record: at its last path, else any known one."""
-    stamps = reader.find_files_of(head.id)
-    if head.kind == "event":
-        stamps = [stamp for stamp in stamps if stamp.path == head.path]
+    known = reader.find_files_of(head.id)
+    stamps = [stamp for stamp in known if head.kind != "event" or stamp.path == head.path]
     if not stamps:
-        return FilePlace(None, is_unchanged=False, is_missing=False)
+        return FilePlace(None, is_unchanged=False, is_missing=not known and _is_gone(session, reader, head))
     ordered = sorted(stamps, key=lambda stamp: stamp.path != head.path)
     for stamp in ordered:
         state = session.store.stat_file(stamp.path)
         if state is not None:
             return FilePlace(stamp, is_unchanged(state, stamp), is_missing=False)
     return FilePlace(ordered[0], is_unchanged=False, is_missing=True)
+
+
+def _is_gone(session: Session, reader: IndexReader, head: VersionHead) -> bool:
+    """Tell whether a version without a known file has lost it: neither waits it for its place nor is a file there.
+
+    A rebuilt index knows no file that was deleted before; one that another record holds is not this one's.
+    """
+    if session.store.is_waiting(head.ref):
+        return False
+    return reader.get_file(head.path) is not None or session.store.stat_file(head.path) is None
 
 
 def read_version(session: Session, head: VersionHead, place: FilePlace | None) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import DOCTOR
+from onrecord.app.content import locate
 from onrecord.app.indexing import hash_text
 from onrecord.app.pages import take_page
 from onrecord.app.places import is_unchanged
@@ -23,6 +24,7 @@ from onrecord.domain.transcript import Block, parse_transcript
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState
 
+_ALL = 2**31
 _RANK = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -39,6 +41,7 @@ def diagnose(session: Session, given: Mapping[str, object]) -> Reply:
     admit(DOCTOR, given)
     reply = Reply()
     session.refresh(reply)
+    session.compare_files(reply, pieces=None)
     findings = set(session.problems)
     for check in (_check_installation, _check_store, _check_settings, _check_logs, _check_files, _check_displaced):
         try:
@@ -120,23 +123,36 @@ def _check_files(session: Session) -> Iterator[Problem]:
         stamps = {stamp.path: stamp for stamp in reader.list_files()}
         present: set[str] = set()
         for item in session.store.scan_files():
+            present.add(item.path)
             if isinstance(item, Problem):
                 yield item
                 continue
-            present.add(item.path)
             yield from _check_file(session, reader, item, stamps.get(item.path))
         for path, stamp in sorted(stamps.items()):
             if path not in present:
                 yield from _check_missing(reader, path, stamp, present)
+        yield from _check_forgotten(session, reader, {stamp.record for stamp in stamps.values()})
 
 
 def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: set[str]) -> Iterator[Problem]:
     others = [other.path for other in reader.find_files_of(stamp.record)]
     is_transcript = path.startswith("events/")
     if is_transcript or not any(other in present for other in others):
-        message = f"the file of memory {stamp.record} is gone; its versions are kept"
-        mend = f"Put it back, or see `onrecord history {stamp.record}`."
-        yield Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
+        yield _name_missing(path, stamp.record)
+
+
+def _check_forgotten(session: Session, reader: IndexReader, known: set[RecordId]) -> Iterator[Problem]:
+    """Name the records whose file was gone already when the index was made."""
+    for record in reader.find_ids("", _ALL):
+        head = reader.get_current(record) if record not in known else None
+        if head is not None and locate(session, reader, head).is_missing:
+            yield _name_missing(head.path, record)
+
+
+def _name_missing(path: str, record: RecordId) -> Problem:
+    message = f"the file of memory {record} is gone; its versions are kept"
+    mend = f"Put it back, or see `onrecord history {record}`."
+    return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
 
 
 def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: FileStamp | None) -> Iterator[Problem]:

@@ -46,6 +46,7 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     arguments = admit(FIND, given)
     reply = Reply()
     session.refresh(reply)
+    session.compare_files(reply)
     offset, limit = arguments.get("offset", 0), arguments.get("limit", PAGE_DEFAULT_COUNT)
     assert isinstance(offset, int)
     assert isinstance(limit, int)

@@ -34,6 +34,7 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
     arguments = admit(HISTORY, given)
     reply = Reply()
     session.refresh(reply)
+    session.compare_files(reply)
     with session.index.read() as reader:
         record_id = resolve(str(arguments["id"]), reader)
         heads = list(reader.list_versions(record_id))

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from onrecord.domain.errors import AmbiguousIdError, NotFoundError
-from onrecord.domain.filenames import fold_path, make_file_stem, make_folder_name, number_stem
+from onrecord.domain.filenames import KIND_FOLDERS, MEMORIES, fold_path, make_file_stem, make_folder_name, number_stem
 from onrecord.domain.ids import RECORD_ID_CHARS, RecordId
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState, VaultStore
-
-_FOLDERS = {
-    "fact": "facts",
-    "entity": "entities",
-    "event": "events",
-    "workspace": "workspaces",
-    "conflict": "conflicts",
-}
 
 
 def choose_path(
@@ -32,7 +24,7 @@ def choose_path(
         store: Knows what is on disk.
         taken: Folded paths that the same batch has chosen already.
     """
-    above = "/".join([_FOLDERS.get(kind, "memories"), *(make_folder_name(name) for name in folders)])
+    above = "/".join([KIND_FOLDERS.get(kind, MEMORIES), *(make_folder_name(name) for name in folders)])
     base = f"{above}/{make_file_stem(title)}"
 
     def is_free(number: int) -> bool:

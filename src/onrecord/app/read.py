@@ -37,6 +37,7 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     arguments = admit(READ, given)
     reply = Reply()
     session.refresh(reply)
+    session.compare_files(reply)
     prefix, version = str(arguments["id"]), arguments.get("version")
     with session.index.read() as reader:
         head, place = _find(session, reader, prefix, version if isinstance(version, int) else None)

@@ -8,35 +8,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from onrecord.app.comparison import Comparison
+from onrecord.app.identity import Found, Identities, Identity, hash_data, read_bytes
 from onrecord.app.indexing import build_version, read_own_text
-from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
-from onrecord.app.stamps import is_same_tick, stamp_file
-from onrecord.domain.errors import DamagedError, LockTimeoutError, NotFoundError, NotWritableError, StorageFailedError
+from onrecord.app.stamps import stamp_file
+from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
+from onrecord.domain.filenames import KIND_FOLDERS
 from onrecord.domain.ids import RecordId
 from onrecord.domain.limits import BATCH_MAX_BYTES
-from onrecord.domain.problem import Problem
 from onrecord.domain.record import Record, name_workspace, read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, VersionDraft, WriteUnit
 
 _OUTSIDE = Actor()
 _BATCH_COUNT = 500
-_KINDS = {"facts": "fact", "entities": "entity", "events": "event", "workspaces": "workspace", "conflicts": "conflict"}
+# A transcript is what was captured; a file put beside one is a memory.
+_KINDS = {folder: kind for kind, folder in KIND_FOLDERS.items() if kind != "event"}
 _MEMORY_KINDS = frozenset({"note", "experience", "observation", "belief", "reflection"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    state: FileState
-    data: bytes
-    record: Record
 
 
 @dataclass(slots=True)
 class _Pending:
     changes: list[Change]
-    found: list[_Found]
+    found: list[Found]
     size_bytes: int = 0
 
 
@@ -51,16 +46,28 @@ def reconcile(session: Session, reply: Reply, *, wait_s: float | None = 0) -> in
     Returns:
         How many versions were made.
     """
-    with session.index.read() as reader:
-        stamps = {stamp.path: stamp for stamp in reader.list_files()}
-    changed: list[str] = []
-    for item in session.store.scan_files():
-        if isinstance(item, Problem):
-            continue
-        stamp = stamps.get(item.path)
-        if stamp is None or not is_unchanged(item, stamp) or is_same_tick(stamp):
-            changed.append(item.path)
-    return reconcile_paths(session, changed, reply, wait_s=wait_s) if changed else 0
+    session.comparison = Comparison(session.store, session.index)
+    return continue_reconcile(session, reply, None, wait_s=wait_s)
+
+
+def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wait_s: float | None = 0) -> int:
+    """Go on with the session's comparison, as `Session.compare_files` tells.
+
+    Args:
+        session: The opened vault.
+        reply: Is marked `reconciling` while files have not been compared.
+        pieces: How much to do; None for all.
+        wait_s: How long to wait for the lock.
+    """
+    comparison = session.comparison
+    if comparison is None:
+        return 0
+    session.comparison = None
+    if not comparison.advance(pieces):
+        session.comparison = comparison
+        reply.degrade("reconciling", "The files are still being compared; ask again for what was edited meanwhile.")
+        return 0
+    return reconcile_paths(session, comparison.changed, reply, wait_s=wait_s) if comparison.changed else 0
 
 
 def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wait_s: float | None = 0) -> int:
@@ -85,35 +92,102 @@ def observe_under_lock(session: Session, unit: WriteUnit, paths: Iterable[str], 
     Raises:
         NotWritableError: nothing of the present batch was stored.
     """
-    made = 0
-    pending = _Pending([], [])
-    claimed: set[RecordId] = set()
-    fresh: list[FileStamp] = []
-    left: list[str] = []
-    now_ns = session.clock.read().wall_us * 1_000
-    for path in sorted(paths):
-        found = _read(session, path)
-        if found is None:
-            continue
-        with session.index.read() as reader:
-            head, is_known = _identify(session, reader, found, claimed)
-            change, record_id = _decide(session, reader, unit, found, head, is_known=is_known)
-            left += _list_left_places(session, reader, record_id, path)
-        claimed.add(record_id)
-        if change is None:
-            fresh.append(stamp_file(found.state, record_id, found.data, now_ns))
-            continue
-        pending.changes.append(change)
-        pending.found.append(found)
-        pending.size_bytes += len(found.data)
-        if len(pending.changes) >= _BATCH_COUNT or pending.size_bytes >= BATCH_MAX_BYTES // 2:
-            made += _commit(session, unit, pending, reply)
-            pending = _Pending([], [])
-    if pending.changes:
-        made += _commit(session, unit, pending, reply)
-    if fresh or left:
-        session.index.apply(IndexBatch(files=fresh, removed_files=left))
-    return made
+    passing = _pass_over(session, unit, paths, reply)
+    if passing.has_lost_one:
+        return observe_all_under_lock(session, unit, reply)
+    return passing.finish()
+
+
+def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply) -> int:
+    """Compare all files and take in outside edits: for when a file has gone and may lie elsewhere.
+
+    Raises:
+        NotWritableError, DamagedError: as named.
+    """
+    comparison = Comparison(session.store, session.index)
+    comparison.advance()
+    return _pass_over(session, unit, comparison.changed, reply).finish()
+
+
+def _pass_over(session: Session, unit: WriteUnit, paths: Iterable[str], reply: Reply) -> _Pass:
+    states = {path: state for path in sorted(paths) if (state := session.store.stat_file(path)) is not None}
+    passing = _Pass(session, unit, reply, Identities(session, states, is_large=len(states) >= _BATCH_COUNT))
+    deferred = [state for state in states.values() if not passing.observe(state, is_last=False)]
+    for state in deferred:
+        passing.observe(state, is_last=True)
+    return passing
+
+
+class _Pass:
+    """One pass over files that differ from their stamps: versions are committed in batches, stamps at the end."""
+
+    def __init__(self, session: Session, unit: WriteUnit, reply: Reply, identities: Identities) -> None:
+        self._session = session
+        self._unit = unit
+        self._reply = reply
+        self._identities = identities
+        self._pending = _Pending([], [])
+        self._fresh: list[FileStamp] = []
+        self._left: list[str] = []
+        self._replaced: list[RecordId] = []
+        self._made = 0
+
+    @property
+    def has_lost_one(self) -> bool:
+        """Whether a record lost its place to another one and nothing is stored yet: other files must be asked, too."""
+        return not self._made and any(self._identities.is_free(record) for record in self._replaced)
+
+    def observe(self, state: FileState, *, is_last: bool) -> bool:
+        """Look at one file; False puts it off until all others have been looked at."""
+        data = read_bytes(self._session, state)
+        if data is None:
+            return True
+        sha256 = hash_data(data)
+        with self._session.index.read() as reader:
+            stamp = reader.get_file(state.path)
+            if stamp is not None and sha256 == stamp.sha256 != b"" and self._identities.is_free(stamp.record):
+                self._note(reader, state, stamp.record, data)
+                return True
+            found = Found(state, data, sha256, read_record(data, state.path, self._session.yaml))
+            identity = self._identities.identify(reader, found, is_last=is_last)
+            if identity is None:
+                return False
+            head = reader.get_current(identity.known) if identity.known is not None else None
+            change, record = _decide(self._session, reader, self._unit, found, head, identity)
+            if stamp is not None and stamp.record != record:
+                self._replaced.append(stamp.record)
+            if change is None:
+                self._note(reader, state, record, data)
+                return True
+            self._identities.assign(state.path, record)
+            self._left += _list_left_places(self._session, reader, record, state.path)
+        self._add(change, found)
+        return True
+
+    def _note(self, reader: IndexReader, state: FileState, record: RecordId, data: bytes) -> None:
+        """Keep a stamp of a file whose bytes are those of its record's current version."""
+        self._identities.assign(state.path, record)
+        self._left += _list_left_places(self._session, reader, record, state.path)
+        self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000))
+
+    def _add(self, change: Change, found: Found) -> None:
+        self._pending.changes.append(change)
+        self._pending.found.append(found)
+        self._pending.size_bytes += len(found.data)
+        if len(self._pending.changes) >= _BATCH_COUNT or self._pending.size_bytes >= BATCH_MAX_BYTES // 2:
+            self._commit()
+
+    def _commit(self) -> None:
+        self._made += _commit(self._session, self._unit, self._pending, self._reply)
+        self._pending = _Pending([], [])
+
+    def finish(self) -> int:
+        """Commit and stamp what is left; return how many versions were made."""
+        if self._pending.changes:
+            self._commit()
+        if self._fresh or self._left:
+            self._session.index.apply(IndexBatch(files=self._fresh, removed_files=self._left))
+        return self._made
 
 
 def _list_left_places(session: Session, reader: IndexReader, record: RecordId, path: str) -> list[str]:
@@ -122,79 +196,43 @@ def _list_left_places(session: Session, reader: IndexReader, record: RecordId, p
     return [place for place in known if session.store.stat_file(place) is None]
 
 
-def _read(session: Session, path: str) -> _Found | None:
-    state = session.store.stat_file(path)
-    if state is None:
-        return None
-    try:
-        data = session.store.read_file(path)
-    except (NotFoundError, StorageFailedError):
-        return None
-    return _Found(state, data, read_record(data, path, session.yaml))
-
-
-def _identify(
-    session: Session, reader: IndexReader, found: _Found, claimed: set[RecordId]
-) -> tuple[VersionHead | None, bool]:
-    """Return the current version of the record that a file holds, or None for a new record.
-
-    The second value tells whether the id in the file may be used for a new record.
-    """
-    claim = found.record.claimed_id
-    stamp = reader.get_file(found.state.path)
-    if claim is not None and claim not in claimed:
-        head = reader.get_current(claim)
-        if head is None:
-            return None, True
-        if not _is_elsewhere(session, reader, claim, found.state.path):
-            return head, True
-    if stamp is not None and stamp.record not in claimed:
-        return reader.get_current(stamp.record), False
-    return None, False
-
-
-def _is_elsewhere(session: Session, reader: IndexReader, record: RecordId, path: str) -> bool:
-    """Tell whether another file that still exists holds the record, so that this one is a copy."""
-    known = reader.find_files_of(record)
-    if any(stamp.path == path for stamp in known):
-        return False
-    return any(session.store.stat_file(stamp.path) is not None for stamp in known)
-
-
 def _decide(
     session: Session,
     reader: IndexReader,
     unit: WriteUnit,
-    found: _Found,
+    found: Found,
     head: VersionHead | None,
-    *,
-    is_known: bool,
+    identity: Identity,
 ) -> tuple[Change | None, RecordId]:
-    """Return the change that a file asks for, None if its bytes are the current version's; and its record."""
-    path = found.state.path
-    workspace = found.record.workspace or name_workspace(path)
+    """Return the change that a file asks for, None if it is as the current version says; and its record."""
+    workspace = _name_workspace(found, head)
     if head is None:
-        claim = found.record.claimed_id
-        record_id = claim if is_known and claim is not None else unit.draw_record_id()
-        kind = _name_kind(found.record, path)
+        record_id = identity.fresh or identity.known or unit.draw_record_id()
+        kind = _name_kind(found.record, found.state.path)
         return Change("record.observe", _draft(found, record_id, 1, kind, workspace)), record_id
-    row = session.store.read_row(head.ref)
-    if session.store.is_waiting(head.ref) or (row is not None and row.draft.data == found.data):
+    if session.store.is_waiting(head.ref):
         return None, head.id
-    if head.kind == "event":
-        workspace = head.workspace
-        if row is not None and not _has_other_words(session, row.draft, found):
+    is_event = head.kind == "event"
+    workspace = head.workspace if is_event else workspace
+    row = session.store.read_row(head.ref)
+    if row is not None:
+        is_same = row.draft.data == found.data and head.workspace == workspace
+        if is_same or (is_event and not _has_other_words(session, row.draft, found)):
             return None, head.id
     number = max(known.version for known in reader.list_versions(head.id)) + 1
     draft = _draft(found, head.id, number, head.kind, workspace, status=head.status)
-    parented = VersionDraft(
-        draft.id, draft.version, draft.kind, draft.path, draft.data, draft.origin, draft.workspace,
-        status=head.status, parents=(head.ref,), mode="observed",
-    )  # fmt: skip
-    return Change("record.observe", parented), head.id
+    return Change("record.observe", replace(draft, parents=(head.ref,))), head.id
 
 
-def _has_other_words(session: Session, known: VersionDraft, found: _Found) -> bool:
+def _name_workspace(found: Found, head: VersionHead | None) -> str:
+    """Return the home that the file names; without one its folder decides, and a known record keeps its home in it."""
+    if found.record.workspace:
+        return found.record.workspace
+    home = name_workspace(found.state.path)
+    return head.workspace if head is not None and home == name_workspace(head.path) else home
+
+
+def _has_other_words(session: Session, known: VersionDraft, found: Found) -> bool:
     """Tell whether a transcript says other things beside its turns than it did; turns that came or changed are not."""
     before = read_record(known.data, known.path, session.yaml)
     words = [
@@ -205,7 +243,7 @@ def _has_other_words(session: Session, known: VersionDraft, found: _Found) -> bo
 
 
 def _draft(
-    found: _Found, record_id: RecordId, version: int, kind: str, workspace: str, status: str = "current"
+    found: Found, record_id: RecordId, version: int, kind: str, workspace: str, status: str = "current"
 ) -> VersionDraft:
     return VersionDraft(
         record_id, version, kind, found.state.path, found.data, "file", workspace, status=status, mode="observed"
@@ -213,9 +251,9 @@ def _draft(
 
 
 def _name_kind(record: Record, path: str) -> str:
-    top = path.split("/", 1)[0]
-    if top in _KINDS and top != "events":
-        return _KINDS[top]
+    kind = _KINDS.get(path.split("/", 1)[0])
+    if kind is not None:
+        return kind
     return record.claimed_kind if record.claimed_kind in _MEMORY_KINDS else "note"
 
 

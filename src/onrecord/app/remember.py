@@ -47,6 +47,7 @@ def remember(session: Session, given: Mapping[str, object], *, stored_key: str =
     reply = Reply()
     note_secrets(reply, scrubbed.rules)
     try:
+        session.compare_files(reply, pieces=None)
         with session.write() as unit:
             _write(session, unit, scrubbed, reply, stored_key)
     except StorageFailedError as error:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.stamps import stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import LogId
@@ -20,6 +21,8 @@ _BATCH_ROWS = 500
 
 # From a row of the versions store to what the index takes in; given from outside, as a start rarely needs it.
 DocumentBuilder = Callable[[VersionRow, YamlReader], Iterator[Document]]
+# Goes on with the comparison of a session by so many pieces, None for all; returns how many versions were made.
+Reconciler = Callable[["Session", "Reply", int | None], int]
 
 
 class Channel(StrEnum):
@@ -99,8 +102,25 @@ class Session:
     policy: Policy
     caller: Caller
     build: DocumentBuilder
+    reconcile: Reconciler
     problems: list[Problem] = field(default_factory=list)
     owns_index: bool = False
+    comparison: Comparison | None = None  # of files with their stamps, while it has not ended
+
+    def compare_files(self, reply: Reply, *, pieces: int | None = CALL_PIECES) -> int:
+        """Go on with the comparison that opening began, if it has not ended; at its end take in what differs.
+
+        Args:
+            reply: Is marked `reconciling` while files have not been compared.
+            pieces: How much to do; None for all.
+
+        Returns:
+            How many versions were made.
+
+        Raises:
+            StorageFailedError, DamagedError: index or vault cannot be read; the comparison is given up.
+        """
+        return 0 if self.comparison is None else self.reconcile(self, reply, pieces)
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[WriteUnit]:

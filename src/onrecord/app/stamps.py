@@ -8,9 +8,6 @@ from onrecord.domain.ids import RecordId
 from onrecord.ports.index import FileStamp
 from onrecord.ports.store import FileState
 
-# A file saved within this time before it was hashed may have been saved again in the same tick (DESIGN: outside edits).
-_SAME_TICK_NS = 2_000_000_000
-
 
 def stamp_file(state: FileState, record: RecordId, data: bytes, checked_ns: int) -> FileStamp:
     """Return the stamp of a file with these exact bytes (empty: a growing transcript, its hash is not kept)."""
@@ -25,8 +22,3 @@ def stamp_file(state: FileState, record: RecordId, data: bytes, checked_ns: int)
         sha256=hashlib.sha256(data).digest() if data else b"",
         checked_ns=checked_ns,
     )
-
-
-def is_same_tick(stamp: FileStamp) -> bool:
-    """Tell whether a file may have been saved again, unseen, after it was hashed; never so for a transcript."""
-    return stamp.sha256 != b"" and 0 <= stamp.checked_ns - stamp.mtime_ns < _SAME_TICK_NS

@@ -9,7 +9,7 @@ from onrecord.app.admission import admit
 from onrecord.app.catalog import UPDATE
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.places import choose_path, is_whole, resolve_current
-from onrecord.app.reconcile import observe_under_lock
+from onrecord.app.reconcile import observe_all_under_lock, observe_under_lock
 from onrecord.app.remember import describe_copies, note_secrets
 from onrecord.app.scrub import Scrubbed, scrub, scrub_change
 from onrecord.app.session import Reply, Session, list_rows
@@ -21,7 +21,7 @@ from onrecord.domain.errors import (
     StaleVersionError,
 )
 from onrecord.domain.ids import RecordId
-from onrecord.domain.limits import TEXT_MAX_BYTES
+from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES, TEXT_MAX_BYTES
 from onrecord.domain.patching import Patch, apply_patches
 from onrecord.domain.record import KeyValue, Record, read_record, replace_keys, replace_text
 from onrecord.ports.index import VersionHead
@@ -40,7 +40,7 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
     Raises:
         InvalidInputError, LimitExceededError, NotFoundError: as named.
         StaleVersionError: `expect` is not the current version.
-        ConflictError: an old text does not occur exactly once.
+        ConflictError: an old text does not occur exactly once, or the file is too large to take in what it holds.
         IdempotencyMismatchError: the key came with another request before.
         NotWritableError: nothing was stored; updates never go to the backup.
     """
@@ -49,6 +49,7 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
     note_secrets(reply, scrubbed.rules)
     if not is_whole(str(scrubbed.arguments["id"])):
         raise InvalidInputError("a write takes the whole id of 12 characters", field="id")
+    session.compare_files(reply, pieces=None)
     with session.write() as unit:
         _write(session, unit, scrubbed, reply)
     return reply
@@ -126,12 +127,19 @@ def _locate_current(
     with session.index.read() as reader:
         head = resolve_current(record_id, reader)
         place = locate(session, reader, head)
-    if place.stamp is None or place.is_unchanged or place.is_missing:
+    if place.is_missing:
+        observe_all_under_lock(session, unit, reply)
+    elif place.stamp is None or place.is_unchanged:
         return head, place
-    observe_under_lock(session, unit, [place.stamp.path], reply)
+    else:
+        observe_under_lock(session, unit, [place.stamp.path], reply)
     with session.index.read() as reader:
         head = resolve_current(record_id, reader)
-        return head, locate(session, reader, head)
+        place = locate(session, reader, head)
+    state = session.store.stat_file(place.stamp.path) if place.stamp is not None else None
+    if state is not None and state.size_bytes > ADOPTED_FILE_MAX_BYTES:
+        raise ConflictError("the file has grown above 8 MiB by hand, so it was not taken in", hint="Split the file.")
+    return head, place
 
 
 def _change(

@@ -12,7 +12,7 @@ from onrecord.app.catalog import VERIFY
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
 from onrecord.domain.errors import NewerFormatError, NotFoundError, StorageFailedError
-from onrecord.domain.ids import LogId, RecordId, Seq
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, SealedRow, StoredRow, check_log, list_erasures
 from onrecord.domain.ledger_report import Head, LogReport, Verdict
 from onrecord.domain.merkle import hash_leaf
@@ -32,6 +32,7 @@ NOT_SHOWN = (
 class _Expected:
     """What the versions stores say that a file holds: hash of its bytes, growing for a transcript."""
 
+    ref: EntryRef
     version: int
     path: str
     is_file: bool
@@ -56,7 +57,7 @@ class _Current:
             return
         if known is None or known.version <= draft.version:
             self.records[draft.id] = _Expected(
-                draft.version, draft.path, draft.mode in ("placed", "observed"), hashlib.sha256(draft.data)
+                row.ref, draft.version, draft.path, draft.mode in ("placed", "observed"), hashlib.sha256(draft.data)
             )
 
 
@@ -79,6 +80,7 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     admit(VERIFY, given)
     reply = Reply()
     session.refresh(reply)
+    session.compare_files(reply, pieces=None)
     current = _Current()
     erased = {
         name
@@ -194,9 +196,12 @@ def _compare_files(session: Session, current: _Current) -> Iterator[Problem]:
         owners = {stamp.path: stamp.record for stamp in reader.list_files()}
     present: set[RecordId] = set()
     for item in session.store.scan_files():
-        if not isinstance(item, FileState):
-            continue
         owner = owners.get(item.path)
+        if not isinstance(item, FileState):
+            if owner is not None:
+                present.add(owner)
+                yield item
+            continue
         expected = current.records.get(owner) if owner is not None else None
         if owner is None or expected is None:
             yield _name(item.path, "unknown_file", "not taken in yet")
@@ -205,8 +210,8 @@ def _compare_files(session: Session, current: _Current) -> Iterator[Problem]:
         yield from _compare_file(session, item.path, expected)
     for record, expected in current.records.items():
         if record not in present and expected.is_file:
-            is_known = expected.path in owners
-            code, what = ("missing_file", "is gone") if is_known else ("not_placed", "has not been placed")
+            is_waiting = session.store.is_waiting(expected.ref)
+            code, what = ("not_placed", "has not been placed") if is_waiting else ("missing_file", "is gone")
             yield _name(expected.path, code, f"the file of memory {record}, version {expected.version}, {what}")
 
 

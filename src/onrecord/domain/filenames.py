@@ -14,6 +14,16 @@ from onrecord.domain.limits import FILE_NAME_MAX_BYTES, PATH_PART_MAX_BYTES
 from onrecord.domain.names import fold_name
 
 UNTITLED = "untitled"
+# The folder of each kind that has one of its own; every other kind lies in `memories` (docs/format/vault.md).
+MEMORIES = "memories"
+KIND_FOLDERS = {
+    "fact": "facts",
+    "entity": "entities",
+    "event": "events",
+    "workspace": "workspaces",
+    "conflict": "conflicts",
+}
+RECORD_FOLDERS = (MEMORIES, *KIND_FOLDERS.values())
 
 _FORBIDDEN = re.compile('[<>:"/\\\\|?*#^\\[\\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
 _BLANKS = re.compile(" {2,}")

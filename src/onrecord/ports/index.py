@@ -22,6 +22,7 @@ __all__ = [
     "Candidates",
     "DocNumber",
     "Document",
+    "FileRow",
     "FileStamp",
     "Filter",
     "Index",
@@ -34,6 +35,10 @@ __all__ = [
     "TurnName",
     "VersionHead",
 ]
+
+# A stamp for comparing many at once, a plain tuple because a value for each costs more than the comparison: path, size
+# in bytes, mtime and ctime in nanoseconds, device and inode in decimal digits, `checked_ns`.
+FileRow = tuple[str, int, int, int, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +129,8 @@ class IndexReader(Protocol):
     def list_turns(self, record: RecordId) -> Sequence[VersionHead]:
         """Return the turns of a transcript by ordinal."""
 
-    def find_by_text(self, workspace: str, text_sha256: bytes) -> Sequence[VersionHead]:
-        """Return current, status `current` versions of a workspace with this text hash (turns excluded), by id."""
+    def find_by_text(self, workspace: str | None, text_sha256: bytes) -> Sequence[VersionHead]:
+        """Return current, status `current` versions with this text hash, by id, turns excluded; None: any workspace."""
 
     def list_spellings(self, folded: str) -> Sequence[str]:
         """Return the workspaces of all heads whose folded name (domain.names) this is, first recorded first."""
@@ -144,6 +149,9 @@ class IndexReader(Protocol):
 
     def list_files(self) -> Sequence[FileStamp]:
         """Return all stamps, by path."""
+
+    def page_files(self, after: str, limit: int) -> Sequence[FileRow]:
+        """Return at most `limit` stamps with a path behind `after`, by path in order of code points."""
 
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
         """Return the stamps of the files that hold a record, by path."""

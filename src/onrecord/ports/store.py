@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, VaultId
 from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem
+from onrecord.ports.index import FileRow
 
 Placement = Literal["create", "replace", "append"]
 Mode = Literal["placed", "observed", "displaced"]
@@ -255,6 +256,12 @@ class VaultStore(Protocol):
 
     def scan_files(self) -> Iterator[FileState | Problem]:
         """Yield every regular `.md` file in the record folders, and problems for what is not one; any order."""
+
+    def compare_files(self, known: Mapping[str, FileRow]) -> Iterator[Sequence[FileState | Problem]]:
+        """Scan as `scan_files`, leaving out the files that are as known, by path; yield after each piece of work.
+
+        The pieces are bounded in the number of names looked at, so that a caller can stop between two.
+        """
 
     def stat_file(self, path: str) -> FileState | None:
         """Return one file's state, None when it is not there as a regular file."""

@@ -24,7 +24,7 @@ from onrecord.domain.postings import (
     TermMatches,
     pack_postings,
 )
-from onrecord.ports.index import Document, FileStamp, Filter, IndexBatch
+from onrecord.ports.index import Document, FileRow, FileStamp, Filter, IndexBatch
 
 
 @dataclass(frozen=True)
@@ -131,13 +131,14 @@ class ReferenceReader:
         """Return the turns of a transcript by ordinal."""
         return [head for head in self._state.turns if head.id == record]
 
-    def find_by_text(self, workspace: str, text_sha256: bytes) -> Sequence[VersionHead]:
-        """Return current, status `current` versions of a workspace with this text hash, by id."""
+    def find_by_text(self, workspace: str | None, text_sha256: bytes) -> Sequence[VersionHead]:
+        """Return current, status `current` versions with this text hash, by id; None: of any workspace."""
         found = [
             head
             for head in self._state.versions
             if self._state.ends.get(head.ref) == OPEN_END
-            and (head.status, head.workspace, head.text_sha256) == ("current", workspace, text_sha256)
+            and (head.status, head.text_sha256) == ("current", text_sha256)
+            and workspace in (None, head.workspace)
         ]
         return sorted(found, key=lambda head: head.id)
 
@@ -173,6 +174,22 @@ class ReferenceReader:
     def list_files(self) -> Sequence[FileStamp]:
         """Return all stamps, by path."""
         return sorted(self._state.files.values(), key=lambda stamp: stamp.path)
+
+    def page_files(self, after: str, limit: int) -> Sequence[FileRow]:
+        """Return at most `limit` stamps with a path behind `after`, by path."""
+        found = [stamp for stamp in self.list_files() if stamp.path > after][:limit]
+        return [
+            (
+                item.path,
+                item.size_bytes,
+                item.mtime_ns,
+                item.ctime_ns,
+                str(item.device),
+                str(item.inode),
+                item.checked_ns,
+            )
+            for item in found
+        ]
 
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
         """Return the stamps of the files that hold a record, by path."""

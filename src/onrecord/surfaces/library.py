@@ -221,6 +221,7 @@ class Vault:
     """
 
     def __init__(self, opened: Opened, services: Services) -> None:
+        self._opened = opened
         self._session = opened.session
         self._opening = opened.opening
         self._services = services
@@ -244,7 +245,7 @@ class Vault:
 
     def close(self) -> None:
         """Release files and locks; nothing acknowledged depends on it."""
-        self._session.close()
+        self._opened.close()
 
     def remember(self, text: str, **arguments: object) -> Remembered:
         """Keep a memory; arguments as of the operation `remember` (title, workspace, tags, event_time …)."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
+
+from onrecord.domain.errors import OnRecordError
 
 if TYPE_CHECKING:
     from onrecord.app.session import Caller, Reply, Session
@@ -20,6 +23,12 @@ class Opened:
     session: Session
     settings: Settings
     opening: Reply
+
+    def close(self) -> None:
+        """End what opening began, then release all; nothing acknowledged depends on it."""
+        with suppress(OnRecordError):
+            self.session.compare_files(self.opening, pieces=None)
+        self.session.close()
 
 
 @dataclass(frozen=True, slots=True)

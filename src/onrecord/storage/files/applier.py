@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from onrecord.domain.errors import LedgerRolledBackError
-from onrecord.domain.ids import LogId, Seq
+from onrecord.domain.ids import LogId, RecordId, Seq
 from onrecord.domain.limits import LEDGER_SEGMENT_MAX_COUNT, VERSIONS_SEGMENT_MAX_BYTES
 from onrecord.domain.merkle import hash_leaf
 from onrecord.domain.problem import Problem, Severity
@@ -19,21 +19,28 @@ from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.frames import FrameChange, hash_bytes
 from onrecord.storage.files.head import CredentialState, Head, SeenHead
 from onrecord.storage.files.logs import read_seen
-from onrecord.storage.files.placement import Placed, Placer
-from onrecord.storage.files.scan import describe_file
+from onrecord.storage.files.placement import Placed, Placer, name_temporary
+from onrecord.storage.files.scan import describe_file, scan_records
 from onrecord.storage.files.segments import SegmentWriter, name_segment
 
 _TAIL_BYTES = 4_096
 
 
 @dataclass(slots=True)
-class Applied:
+class Outcome:
     """What applying changes did: places, displaced outside edits, why something lags behind, problems."""
 
     placed: list[tuple[VersionRow, FileState | None]] = field(default_factory=list)
     displaced: list[tuple[VersionRow, bytes]] = field(default_factory=list)
     not_placed: str = ""
     problems: list[Problem] = field(default_factory=list)
+
+    def add(self, more: Outcome) -> None:
+        """Take in what another application did."""
+        self.placed += more.placed
+        self.displaced += more.displaced
+        self.not_placed = more.not_placed or self.not_placed
+        self.problems += more.problems
 
 
 def advance_head(head: Head, changes: Sequence[FrameChange], clock: ClockReading | None) -> Head:
@@ -145,9 +152,9 @@ class Applier:
             if change.how is not None and change.row is not None:
                 self.placer.unsynced.add(change.row.draft.path)
 
-    def place_files(self, changes: Sequence[FrameChange], *, is_replay: bool) -> Applied:
+    def place_files(self, changes: Sequence[FrameChange], *, is_replay: bool) -> Outcome:
         """Place every file of the changes; one that cannot be placed is named and served from the versions store."""
-        applied = Applied()
+        applied = Outcome()
         for change in changes:
             if change.how is None or change.row is None:
                 continue
@@ -187,6 +194,45 @@ class Applier:
         pre = change.pre_sha256 if change.how == "replace" else None
         return self.placer.settle(draft.path, draft.data, pre, row.ref.seq, draft.id.encode())
 
+    def find_moved(self, changes: Sequence[FrameChange]) -> dict[RecordId, int]:
+        """Tell which records were placed and then renamed by the user: their last bytes lie at another place.
+
+        A file that is only gone says nothing: a power cut takes what was not synced as well.
+
+        Returns:
+            Per record the sequence number behind its last placed entry.
+
+        Raises:
+            OSError: the vault cannot be read.
+        """
+        last = {
+            change.row.draft.id: change.row
+            for change in changes
+            if change.row is not None and change.how in ("create", "replace") and not change.is_region()
+        }
+        gone = {row.draft.data: row for row in last.values() if self._is_gone(row)}
+        sizes = {len(data) for data in gone}
+        moved: dict[RecordId, int] = {}
+        for item in scan_records(self._vault) if gone else ():
+            if isinstance(item, FileState) and item.size_bytes in sizes:
+                row = gone.get(self._vault.read(item.path))
+                if row is not None:
+                    moved[row.draft.id] = row.ref.seq + 1
+        return moved
+
+    def _is_gone(self, row: VersionRow) -> bool:
+        """Tell whether a file that names its record is absent and was not about to be placed."""
+        places = (row.draft.path, name_temporary(row.draft.path, row.ref.seq))
+        return row.draft.id.encode() in row.draft.data and all(self._vault.stat(path) is None for path in places)
+
+    def has_lost_one(self) -> bool:
+        """Tell whether a file placed since the last checkpoint is not where it was placed.
+
+        Raises:
+            OSError: the vault cannot be read.
+        """
+        return any(self._vault.stat(path) is None for path in self.placer.unsynced)
+
     def sync(self) -> None:
         """Make everything applied durable.
 
@@ -198,7 +244,7 @@ class Applier:
         self.ledger.sync()
 
 
-def is_named(applied: Applied, row: VersionRow) -> bool:
+def is_named(applied: Outcome, row: VersionRow) -> bool:
     """Tell whether a problem names the row's file as not placed."""
     return any(problem.code == "not_placed" and problem.path == row.draft.path for problem in applied.problems)
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from onrecord.domain.checkpoint import format_checkpoint, format_origin, sign_note
 from onrecord.domain.errors import DamagedError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
-from onrecord.domain.problem import Problem
 from onrecord.ports.signing import Signer
-from onrecord.ports.store import FileState, VersionRow
+from onrecord.ports.store import VersionRow
 from onrecord.ports.system import Clock, ClockReading
-from onrecord.storage.files.applier import Applied, Applier, advance_head, is_named
+from onrecord.storage.files.applier import Applier, Outcome, advance_head, is_named
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
@@ -26,23 +25,6 @@ class _Commit:
     changes: list[FrameChange]
     clock: ClockReading | None
     end: int
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a commit or replay did to the vault's files."""
-
-    placed: list[tuple[VersionRow, FileState | None]] = field(default_factory=list)
-    displaced: list[tuple[VersionRow, bytes]] = field(default_factory=list)
-    not_placed: str = ""
-    problems: list[Problem] = field(default_factory=list)
-
-    def add(self, applied: Applied) -> None:
-        """Take in what one application did."""
-        self.placed += applied.placed
-        self.displaced += applied.displaced
-        self.not_placed = applied.not_placed or self.not_placed
-        self.problems += applied.problems
 
 
 class LogWriter:
@@ -96,6 +78,11 @@ class LogWriter:
     def is_exchange_atomic(self) -> bool:
         """Whether every placement so far was an atomic exchange."""
         return self._applier.placer.is_exchange_atomic
+
+    def has_lost_one(self) -> bool:
+        """Tell whether a file that the journal may place again is not where it was placed; no lock is needed."""
+        with storage_errors("read the vault"):
+            return self._applier.has_lost_one()
 
     def refresh(self) -> Outcome:
         """Take in what other processes committed, and finish what a crashed one left.
@@ -169,6 +156,9 @@ class LogWriter:
         if applied_end > self._journal.end:
             raise DamagedError("the journal has lost frames that were acknowledged")
         seen = _find_observed(commits)
+        with storage_errors("read the vault"):
+            if commits and applied_end < commits[-1].end:
+                seen |= self._applier.find_moved([change for commit in commits for change in commit.changes])
         for commit in commits:
             if is_trusted and commit.end <= applied_end and not self.is_behind:
                 self._applier.skip_lines(self.next_seq, commit.changes)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import errno
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from onrecord.storage.files.disk import Disk
@@ -36,6 +37,30 @@ def is_torn_remnant(found: bytes, wanted: bytes) -> bool:
     """Tell whether `found` is what a power cut may leave of `wanted`: a part of it, the rest cut off or zeros."""
     kept = found.rstrip(b"\0")
     return len(found) <= len(wanted) and wanted.startswith(kept)
+
+
+def probe_exchange(disk: Disk, folder: str) -> bool | None:
+    """Tell whether the file system of a folder exchanges two files in one step; nothing is left behind.
+
+    Returns:
+        None where that cannot be tried: the folder cannot be written, or another process tries just now.
+    """
+    names = (f"{folder}/.exchange-one{TEMPORARY_SUFFIX}", f"{folder}/.exchange-other{TEMPORARY_SUFFIX}")
+    can = None
+    with suppress(OSError):
+        _remove_all(disk, names)
+        for name in names:
+            disk.write_new(name, b"")
+        can = disk.exchange(*names)
+    with suppress(OSError):
+        _remove_all(disk, names)
+    return can
+
+
+def _remove_all(disk: Disk, paths: Iterable[str]) -> None:
+    for path in paths:
+        if disk.stat(path) is not None:
+            disk.unlink(path)
 
 
 class Placer:
@@ -197,7 +222,8 @@ class Placer:
                 self._disk.sync(path)
             folders.update(_folders_above(path))
         for folder in sorted(folders, reverse=True):
-            self._disk.sync_folder(folder)
+            with suppress(FileNotFoundError):  # the user has removed it
+                self._disk.sync_folder(folder)
         self.unsynced.clear()
 
 

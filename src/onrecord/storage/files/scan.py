@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from onrecord.domain.filenames import RECORD_FOLDERS
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
 from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.index import FileRow
 from onrecord.ports.store import FileState
 from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.placement import TEMPORARY_PREFIX
 
-RECORD_FOLDERS = ("memories", "facts", "entities", "events", "workspaces", "conflicts")
-_MAX_DEPTH = 40
+MAX_DEPTH = 40
+# Names looked at between two pieces of a scan.
+SLICE_COUNT = 1_000
+# What opening a folder costs, in names.
+_FOLDER_COST = 5
 
 
 def describe_stat(path: str, found: os.stat_result) -> FileState:
@@ -29,36 +34,77 @@ def describe_file(disk: Disk, path: str) -> FileState | None:
 
 def scan_records(disk: Disk) -> Iterator[FileState | Problem]:
     """Yield every record file and a problem for each thing that looks like one but cannot be; any order."""
+    for found in compare_records(disk, {}):
+        yield from found
+
+
+def compare_records(disk: Disk, known: Mapping[str, FileRow]) -> Iterator[list[FileState | Problem]]:
+    """Scan as `scan_records` and leave out the files that are as known, by path.
+
+    Yields:
+        What was found among the next `SLICE_COUNT` names or some more, often nothing; what is left at the end.
+    """
+    waiting: list[FileState | Problem] = []
+    looked = 0
     for folder in RECORD_FOLDERS:
-        yield from _scan_folder(disk, folder, 1)
+        for names, found in _scan_folder(disk, folder, 1, known):
+            waiting += found
+            looked += names
+            if looked >= SLICE_COUNT:
+                yield waiting
+                waiting, looked = [], 0
+    yield waiting
 
 
-def _scan_folder(disk: Disk, folder: str, depth: int) -> Iterator[FileState | Problem]:
+def _scan_folder(
+    disk: Disk, folder: str, depth: int, known: Mapping[str, FileRow]
+) -> Iterator[tuple[int, list[FileState | Problem]]]:
+    """Yield how many names were looked at, a folder counted as some, and what was found among them."""
     inner: list[str] = []
     found: list[FileState | Problem] = []
+    above = f"{folder}/"
+    left = SLICE_COUNT
     try:
         with disk.folder(folder) as fd, os.scandir(fd) as entries:
             for entry in entries:
-                item = _describe_entry(entry, folder)
-                if isinstance(item, str):
-                    inner.append(item)
-                elif item is not None:
-                    found.append(item)
+                row = known.get(above + entry.name)
+                if row is None or not _is_as_known(entry, row):
+                    item = _describe_entry(entry, above + entry.name)
+                    if isinstance(item, str):
+                        inner.append(item)
+                    elif item is not None:
+                        found.append(item)
+                left -= 1
+                if not left:
+                    yield SLICE_COUNT, found
+                    found, left = [], SLICE_COUNT
     except FileNotFoundError:
         return
     except OSError as error:
         reason = os.strerror(error.errno or 0)
-        yield Problem(folder, 0, "not_a_regular_file", Severity.WARNING, f"the folder cannot be read: {reason}")
-        return
-    yield from found
+        found.append(Problem(folder, 0, "not_a_regular_file", Severity.WARNING, f"the folder cannot be read: {reason}"))
+    yield SLICE_COUNT - left + _FOLDER_COST, found
     for path in inner:
-        if depth < _MAX_DEPTH:
-            yield from _scan_folder(disk, path, depth + 1)
+        if depth < MAX_DEPTH:
+            yield from _scan_folder(disk, path, depth + 1, known)
+        else:
+            message = f"the folder lies deeper than {MAX_DEPTH} levels, so what it holds is not a memory"
+            yield 0, [Problem(path, 0, "too_deep", Severity.WARNING, message, "Move its files further up.")]
 
 
-def _describe_entry(entry: os.DirEntry[str], folder: str) -> FileState | Problem | str | None:
+def _is_as_known(entry: os.DirEntry[str], row: FileRow) -> bool:
+    """Tell whether a file still is as its stamp says; the one comparison that each opening makes for each file."""
+    try:
+        if not entry.is_file(follow_symlinks=False):
+            return False
+        now = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    return row[1:6] == (now.st_size, now.st_mtime_ns, now.st_ctime_ns, str(now.st_dev), str(now.st_ino))
+
+
+def _describe_entry(entry: os.DirEntry[str], path: str) -> FileState | Problem | str | None:
     """Return a file's state, a problem, the path of a folder to enter, or None for what is no record."""
-    path = f"{folder}/{entry.name}"
     if entry.name.startswith("."):
         if entry.name.startswith(TEMPORARY_PREFIX):
             return Problem(path, 0, "temporary_left", Severity.INFO, "left by a write that was cut off")
@@ -78,7 +124,10 @@ def _describe_entry(entry: os.DirEntry[str], folder: str) -> FileState | Problem
         return None
     if not is_markdown:
         return None
-    found = entry.stat(follow_symlinks=False)
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
     if not stat.S_ISREG(found.st_mode):
         return None
     if found.st_size > ADOPTED_FILE_MAX_BYTES:

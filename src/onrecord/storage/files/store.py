@@ -19,6 +19,7 @@ from onrecord.domain.ids import EntryRef, LogId, Seq, VaultId
 from onrecord.domain.instants import Instant
 from onrecord.domain.merkle import EMPTY_ROOT
 from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.index import FileRow
 from onrecord.ports.store import FileState, LogHead, VersionRow
 from onrecord.ports.system import Clock, IdSource
 from onrecord.storage.files.backup import Backup
@@ -29,7 +30,8 @@ from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_obstacl
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.logs import LogFolders, read_seen
-from onrecord.storage.files.scan import describe_file, scan_records
+from onrecord.storage.files.placement import probe_exchange
+from onrecord.storage.files.scan import compare_records, describe_file, scan_records
 from onrecord.storage.files.seen import ForeignHeads
 from onrecord.storage.files.unit import FileWriteUnit, hash_key
 from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER, VaultConfig, read_config
@@ -84,6 +86,7 @@ class FileVaultStore:
         self._state_lock = VaultLock((own_lock,), options.lock_wait_s)
         self._lock = VaultLock((own_lock, os.path.join(options.folder, MACHINE_FOLDER, "lock")), options.lock_wait_s)
         self._problems: list[Problem] = []
+        self._can_exchange: bool | None = None
         self._config_stamp: tuple[int, int, int] | None = None
 
     def _read_pinned(self) -> Head | None:
@@ -276,6 +279,10 @@ class FileVaultStore:
         """Yield every record file's state, and problems for what is not one."""
         return scan_records(self._vault)
 
+    def compare_files(self, known: Mapping[str, FileRow]) -> Iterator[Sequence[FileState | Problem]]:
+        """Scan as `scan_files`, leaving out the files that are as known; yield after each thousand names."""
+        return compare_records(self._vault, known)
+
     def stat_file(self, path: str) -> FileState | None:
         """Return one file's state, None when it is not there as a regular file."""
         with storage_errors("read a file"):
@@ -304,7 +311,7 @@ class FileVaultStore:
             message = f"{self.backup.count_failed()} writes of the backup could not be replayed"
             mend = "They lie in backup.failed.jsonl of the state folder; remember what is still wanted."
             problems.append(Problem("", 0, "backup_waiting", Severity.WARNING, message, mend))
-        if self._writer is not None and not self._writer.is_exchange_atomic:
+        if self._is_exchange_weak():
             message = "cas=weak: this file system has no atomic exchange; a hard link keeps old bytes instead"
             problems.append(Problem("", 0, "cas_weak", Severity.INFO, message))
         return problems
@@ -317,16 +324,24 @@ class FileVaultStore:
             if self._state is not None:
                 yield from inspect_state(self._state, self.log, self._keys)
 
+    def _is_exchange_weak(self) -> bool:
+        """Tell whether placements were or would be no atomic exchanges; tried once, as only who places a file knows."""
+        if self._can_exchange is None and self._obstacle is None:
+            self._can_exchange = probe_exchange(self._vault, MACHINE_FOLDER)
+        return self._can_exchange is False or (self._writer is not None and not self._writer.is_exchange_atomic)
+
     def close(self) -> None:
         """Fold the journal in if this opening has written, so that no replay meets what the user did; release all.
 
+        So it is where a writer that died left a journal and the user has removed or renamed a file since.
         Nothing acknowledged depends on it: whatever refuses, the journal stays.
         """
         with suppress(OnRecordError):
-            if self._writer is not None and self._writer.has_committed and self._obstacle is None:
+            writer = self._writer if self._obstacle is None else None
+            if writer is not None and (writer.has_committed or writer.has_lost_one()):
                 with self._lock.hold(0):
-                    self._writer.refresh()
-                    self._writer.checkpoint(None)
+                    writer.refresh()
+                    writer.checkpoint(None)
         self._vault.close()
         if self._state is not None:
             self._state.close()

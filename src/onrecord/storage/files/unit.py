@@ -20,9 +20,10 @@ from onrecord.domain.record_time import choose_record_time
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import Actor, Change, FileState, PlacedFile, Receipt, Stamp, VersionDraft, VersionRow
 from onrecord.ports.system import Clock, IdSource
+from onrecord.storage.files.applier import Outcome
 from onrecord.storage.files.frames import FrameChange
 from onrecord.storage.files.head import SeenHead
-from onrecord.storage.files.log_writer import LogWriter, Outcome
+from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.seen import ForeignHeads, list_seen_members
 
 _SALT_BYTES = 32
@@ -89,6 +90,7 @@ class FileWriteUnit:
         outcome, rows = self._commit(changes, actor, key)
         placed = [PlacedFile(changes[row.ref.seq - first], row.ref, state) for row, state in outcome.placed]
         problems = list(outcome.problems)
+        self.problems += problems
         kept = self.commit_displaced(outcome)
         problems += [
             Problem(
@@ -101,7 +103,6 @@ class FileWriteUnit:
             )
             for row in kept
         ]
-        self.problems += problems
         return Receipt([*rows, *kept], placed, outcome.not_placed, problems)
 
     def commit_displaced(self, outcome: Outcome) -> list[VersionRow]:

@@ -13,7 +13,7 @@ from onrecord.domain.heads import TurnName, VersionHead, order_of
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
 from onrecord.domain.names import fold_name
-from onrecord.ports.index import Document, FileStamp, Filter
+from onrecord.ports.index import Document, FileRow, FileStamp, Filter
 from onrecord.storage.sqlite.schema import build_damage
 
 Facets = tuple[str, tuple[str, ...]]
@@ -220,12 +220,12 @@ def list_turns(connection: sqlite3.Connection, record: RecordId) -> list[Version
     return _list(connection, f"WHERE id = ? AND n IS NOT NULL ORDER BY {_TURN_ORDER}", record)
 
 
-def find_by_text(connection: sqlite3.Connection, workspace: str, text_sha256: bytes) -> list[VersionHead]:
-    """Return current, status `current` versions of a workspace with this text hash, by id."""
+def find_by_text(connection: sqlite3.Connection, workspace: str | None, text_sha256: bytes) -> list[VersionHead]:
+    """Return current, status `current` versions with this text hash, by id; None: of any workspace."""
     return _list(
         connection,
-        f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = ? AND ended_at = ? "
-        f"AND status = 'current' AND {_IS_VERSION} ORDER BY id",
+        f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = coalesce(?, workspace) "
+        f"AND ended_at = ? AND status = 'current' AND {_IS_VERSION} ORDER BY id",
         *(text_sha256[:8], text_sha256, workspace, OPEN_END),
     )
 
@@ -364,3 +364,12 @@ def list_files(connection: sqlite3.Connection, where: str = "", *values: object)
         ]
     except (ValueError, TypeError) as error:
         raise build_damage("a stamp cannot be read") from error
+
+
+def page_files(connection: sqlite3.Connection, after: str, limit: int) -> list[FileRow]:
+    """Return at most `limit` stamps with a path behind `after`, by path, as they are stored."""
+    return connection.execute(
+        "SELECT path, size_bytes, mtime_ns, ctime_ns, device, inode, checked_ns FROM files WHERE path > ? "
+        "ORDER BY path LIMIT ?",
+        (after, limit),
+    ).fetchall()

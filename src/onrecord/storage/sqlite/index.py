@@ -19,7 +19,7 @@ from onrecord.domain.errors import DamagedError, StorageFailedError
 from onrecord.domain.heads import VersionHead
 from onrecord.domain.ids import LogId, RecordId
 from onrecord.domain.postings import Candidates
-from onrecord.ports.index import FileStamp, Filter, IndexBatch
+from onrecord.ports.index import FileRow, FileStamp, Filter, IndexBatch
 from onrecord.storage.sqlite import catalogue
 from onrecord.storage.sqlite.delta import DeltaMemory
 from onrecord.storage.sqlite.intake import take_batch
@@ -100,8 +100,8 @@ class SqliteReader:
         return catalogue.list_turns(self._connection, record)
 
     @_reading
-    def find_by_text(self, workspace: str, text_sha256: bytes) -> Sequence[VersionHead]:
-        """Return current, status `current` versions of a workspace with this text hash, by id."""
+    def find_by_text(self, workspace: str | None, text_sha256: bytes) -> Sequence[VersionHead]:
+        """Return current, status `current` versions with this text hash, by id; None: of any workspace."""
         return catalogue.find_by_text(self._connection, workspace, text_sha256)
 
     @_reading
@@ -133,6 +133,11 @@ class SqliteReader:
     def list_files(self) -> Sequence[FileStamp]:
         """Return all stamps, by path."""
         return catalogue.list_files(self._connection)
+
+    @_reading
+    def page_files(self, after: str, limit: int) -> Sequence[FileRow]:
+        """Return at most `limit` stamps with a path behind `after`, by path."""
+        return catalogue.page_files(self._connection, after, limit)
 
     @_reading
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:

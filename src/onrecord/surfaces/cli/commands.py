@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One command to be run."""
+    """One command to be run; `closing` is closed after the reply has been printed."""
 
     operation: str
     given: dict[str, object]
@@ -26,6 +27,7 @@ class Call:
     caller: Caller
     services: Services
     as_json: bool
+    closing: ExitStack
 
 
 # Module and function of each command; those of `onrecord.app` need nothing but an opened vault.
@@ -60,9 +62,7 @@ def run_command(call: Call) -> tuple[Reply, int]:
         return cast("Command", function)(call)
     use_case = cast("UseCase", function)
     opened = call.services.open_vault(call.settings, call.caller, True)
-    try:
-        reply = use_case(opened.session, call.given)
-    finally:
-        opened.session.close()
+    call.closing.callback(opened.close)
+    reply = use_case(opened.session, call.given)
     reply.join(opened.opening)
     return reply, 0

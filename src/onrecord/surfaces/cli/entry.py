@@ -36,7 +36,10 @@ def run(argv: list[str], services: Services, environment: Mapping[str, str] | No
     _open_closed_streams()
     _use_utf8()
     try:
-        return _run(argv, services, os.environ if environment is None else environment, as_json)
+        with contextlib.ExitStack() as closing:
+            return _run(argv, services, os.environ if environment is None else environment, as_json, closing)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
     except OSError as error:
         # Whoever reads our output has gone, or its disk is full: what was acknowledged stands, there is nobody to tell.
         with contextlib.suppress(OSError):
@@ -44,14 +47,20 @@ def run(argv: list[str], services: Services, environment: Mapping[str, str] | No
         return 0 if isinstance(error, BrokenPipeError) else 1
 
 
-def _run(argv: list[str], services: Services, environment: Mapping[str, str], as_json: bool) -> int:
+def _run(
+    argv: list[str],
+    services: Services,
+    environment: Mapping[str, str],
+    as_json: bool,
+    closing: contextlib.ExitStack,
+) -> int:
     try:
         parsed = parse_command(argv)
         as_json = parsed.json
         operation = str(parsed.chosen)
         given = read_arguments(operation, vars(parsed), sys.stdin.buffer)
         flags = {name: getattr(parsed, name, None) for name in ("vault", "client", "agent")}
-        reply, status = _call(operation, given, flags, services, environment, as_json)
+        reply, status = _call(operation, given, flags, services, environment, as_json, closing)
     except OnRecordError as error:
         print_error(error, as_json=as_json)
         return error.exit_status
@@ -73,11 +82,12 @@ def _call(
     services: Services,
     environment: Mapping[str, str],
     as_json: bool,
+    closing: contextlib.ExitStack,
 ) -> tuple[Reply, int]:
     settings = services.settle_settings(flags, environment)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     caller = services.name_caller(is_terminal, settings)
-    return run_command(Call(operation, given, settings, caller, services, as_json))
+    return run_command(Call(operation, given, settings, caller, services, as_json, closing))
 
 
 def _open_closed_streams() -> None:

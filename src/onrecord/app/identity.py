@@ -1,0 +1,229 @@
+"""Which record a file holds: by the id in it, else its inode, else its exact bytes, else its place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from onrecord.app.indexing import hash_text
+from onrecord.app.places import is_unchanged
+from onrecord.app.session import Session
+from onrecord.domain.errors import NotFoundError, StorageFailedError
+from onrecord.domain.ids import RecordId
+from onrecord.domain.likeness import is_likely_edit
+from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
+from onrecord.domain.record import Record, read_record
+from onrecord.ports.index import FileStamp, IndexReader
+from onrecord.ports.store import FileState
+
+_Inode = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file as it was read; `sha256` is empty for an empty file, as in its stamp."""
+
+    state: FileState
+    data: bytes
+    sha256: bytes
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The known record that a file holds, or else the id that a new record takes from it; both None: a new id."""
+
+    known: RecordId | None = None
+    fresh: RecordId | None = None
+
+
+def read_bytes(session: Session, state: FileState) -> bytes | None:
+    """Return a file's bytes, None where it is gone, cannot be read or is larger than what is taken in."""
+    if state.size_bytes > ADOPTED_FILE_MAX_BYTES:
+        return None
+    try:
+        data = session.store.read_file(state.path)
+    except (NotFoundError, StorageFailedError):
+        return None
+    return data if len(data) <= ADOPTED_FILE_MAX_BYTES else None
+
+
+def hash_data(data: bytes) -> bytes:
+    """Return the hash of a file's bytes as its stamp has it."""
+    return hashlib.sha256(data).digest() if data else b""
+
+
+class Identities:
+    """Tells the files of one pass apart, against the stamps from before it. Under the vault's lock.
+
+    A record is given to one file of a pass at most; never to a file while another one still holds it.
+
+    Args:
+        session: The opened vault.
+        states: The files of the pass, by path.
+        is_large: Whether stamps may be written before the pass ends, so that all are loaded now.
+    """
+
+    def __init__(self, session: Session, states: Mapping[str, FileState], *, is_large: bool) -> None:
+        self._session = session
+        self._places_now = {_inode_of(state): path for path, state in states.items()}
+        self._records: set[RecordId] = set()
+        self._assigned: dict[str, RecordId] = {}
+        self._by_inode: dict[_Inode, list[FileStamp]] = {}
+        self._is_loaded = False
+        if is_large:
+            with session.index.read() as reader:
+                self._load(reader)
+
+    def assign(self, path: str, record: RecordId) -> None:
+        """Note which record a file of the pass holds."""
+        self._records.add(record)
+        self._assigned[path] = record
+
+    def is_free(self, record: RecordId) -> bool:
+        """Tell whether no file of the pass has got the record yet."""
+        return record not in self._records
+
+    def identify(self, reader: IndexReader, found: Found, *, is_last: bool) -> Identity | None:
+        """Return what a file holds.
+
+        Args:
+            reader: Reads the index.
+            found: The file.
+            is_last: Whether all files of the pass have been asked for that say more about themselves.
+
+        Returns:
+            None when the other files of the pass must be asked first.
+        """
+        claim = found.record.claimed_id
+        path = found.state.path
+        if claim is not None and self.is_free(claim):
+            if reader.get_current(claim) is None:
+                return Identity(fresh=claim)
+            if not self._is_held_elsewhere(reader, claim, found):
+                return Identity(claim) if is_last or not self._has_moved_on(reader, claim, found) else None
+        stamp = reader.get_file(path)
+        is_in_place = stamp is not None and _inode_of(stamp) == _inode_of(found.state)
+        twin = self._find_twin(reader, found, stamp)
+        if twin is not None:
+            return Identity(twin) if is_last or not self._has_moved_on(reader, twin, found) else None
+        if stamp is not None and is_in_place and self.is_free(stamp.record):
+            return Identity(stamp.record)
+        moved = self._find_by_inode(reader, found)
+        if moved is not None:
+            return Identity(moved)
+        if stamp is None or not self.is_free(stamp.record) or self._is_held_elsewhere(reader, stamp.record, found):
+            return Identity()
+        return Identity(stamp.record) if is_last else None
+
+    def _has_moved_on(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
+        """Tell whether another file of the pass is the very one that held the record, so that this may be its copy."""
+        for stamp in reader.find_files_of(record):
+            if stamp.path == found.state.path:
+                return False
+            if self._places_now.get(_inode_of(stamp), found.state.path) != found.state.path:
+                return True
+        return False
+
+    def _is_held_elsewhere(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
+        path, known = found.state.path, reader.find_files_of(record)
+        if found.record.claimed_id == record and any(stamp.path == path for stamp in known):
+            return False
+        return any(stamp.path != path and self._holds(reader, stamp) for stamp in known)
+
+    def _holds(self, reader: IndexReader, stamp: FileStamp) -> bool:
+        """Tell whether the file at a stamp's place still holds the stamp's record."""
+        path, record = stamp.path, stamp.record
+        if path in self._assigned:
+            return self._assigned[path] == record
+        state = self._session.store.stat_file(path)
+        if state is None:
+            return False
+        if is_unchanged(state, stamp):
+            return True
+        found = self._read(path)
+        if found is None or (found.sha256 and found.sha256 == stamp.sha256):
+            return True
+        claim = found.record.claimed_id
+        if claim == record:
+            return True
+        if claim is not None and reader.get_current(claim) is not None and not self._is_untouched(reader, claim, path):
+            return False
+        if self._list_same(reader, found, record):
+            return False
+        if _inode_of(state) == _inode_of(stamp):
+            return True
+        if self._places_now.get(_inode_of(stamp), path) != path:
+            return False
+        self._load(reader)
+        return all(other.path == path for other in self._by_inode.get(_inode_of(state), ()))
+
+    def _is_untouched(self, reader: IndexReader, record: RecordId, path: str) -> bool:
+        """Tell whether a record has a file that is as stamped, at another place than `path`."""
+        others = (stamp for stamp in reader.find_files_of(record) if stamp.path != path)
+        return any(is_unchanged(self._session.store.stat_file(stamp.path), stamp) for stamp in others)
+
+    def _find_by_inode(self, reader: IndexReader, found: Found) -> RecordId | None:
+        self._load(reader)
+        for stamp in self._by_inode.get(_inode_of(found.state), ()):
+            if self._is_left(reader, stamp) and self._is_edit(reader, found, stamp):
+                return stamp.record
+        return None
+
+    def _find_twin(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
+        """Return a record that has lost its place and whose bytes the file has; one that had its inode first."""
+        left: list[tuple[bool, RecordId]] = []
+        for record in self._list_same(reader, found, own.record if own is not None else None):
+            stamps = reader.find_files_of(record)
+            if self.is_free(record) and not any(self._holds(reader, stamp) for stamp in stamps):
+                left.append((all(_inode_of(stamp) != _inode_of(found.state) for stamp in stamps), record))
+        return min(left)[1] if left else None
+
+    def _list_same(self, reader: IndexReader, found: Found, own: RecordId | None) -> list[RecordId]:
+        """Return the records but `own` whose current version has exactly the file's bytes."""
+        same: list[RecordId] = []
+        for head in reader.find_by_text(None, hash_text(found.record.text)) if found.data else ():
+            if head.id != own and head.kind != "event":
+                kept = self._session.store.read_row(head.ref)
+                if kept is not None and kept.draft.data == found.data:
+                    same.append(head.id)
+        return same
+
+    def _is_left(self, reader: IndexReader, stamp: FileStamp) -> bool:
+        """Tell whether a record is free to be found elsewhere than where it was."""
+        return self.is_free(stamp.record) and not any(
+            self._holds(reader, other) for other in reader.find_files_of(stamp.record)
+        )
+
+    def _is_edit(self, reader: IndexReader, found: Found, stamp: FileStamp) -> bool:
+        """Tell whether a file on another one's inode is that one; numbers of deleted files are given out again."""
+        if found.sha256 and found.sha256 == stamp.sha256:
+            return True
+        head = reader.get_current(stamp.record)
+        kept = self._session.store.read_row(head.ref) if head is not None else None
+        if kept is None or kept.draft.kind == "event":
+            return False
+        before = read_record(kept.draft.data, stamp.path, self._session.yaml)
+        return is_likely_edit(before.text, found.record.text)
+
+    def _read(self, path: str) -> Found | None:
+        state = self._session.store.stat_file(path)
+        data = read_bytes(self._session, state) if state is not None else None
+        if state is None or data is None:
+            return None
+        return Found(state, data, hash_data(data), read_record(data, path, self._session.yaml))
+
+    def _load(self, reader: IndexReader) -> None:
+        """Load all stamps, once."""
+        if self._is_loaded:
+            return
+        by_inode: dict[_Inode, list[FileStamp]] = defaultdict(list)
+        for stamp in reader.list_files():
+            by_inode[_inode_of(stamp)].append(stamp)
+        self._by_inode, self._is_loaded = dict(by_inode), True
+
+
+def _inode_of(state: FileState | FileStamp) -> _Inode:
+    return state.device, state.inode

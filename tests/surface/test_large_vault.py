@@ -1,0 +1,83 @@
+"""A vault too large to be compared at once answers first, says so, and is compared within the same opening."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import onrecord
+from onrecord.app import comparison
+from onrecord.app.comparison import Comparison
+from onrecord.surfaces.cli.entry import run
+from onrecord.wiring import SERVICES
+
+
+@pytest.fixture
+def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a vault whose stamps fill twenty pages, with one file added while it was closed."""
+    monkeypatch.setattr(comparison, "_PAGE_COUNT", 1)
+    monkeypatch.setattr(comparison, "OPENING_PIECES", 1)
+    with onrecord.open(tmp_path / "vault", create=True) as opened:
+        for number in range(20):
+            opened.remember(f"word number {number}")
+    (tmp_path / "vault" / "memories" / "default" / "added.md").write_text("word by hand\n")
+    return tmp_path / "vault"
+
+
+def test_the_first_answer_is_marked_and_later_ones_are_whole(vault: Path) -> None:
+    with onrecord.open(vault) as opened:
+        found = opened.find("word", limit=30)
+        assert (len(found), found.degraded) == (20, ("reconciling",))
+        for _ in range(4):
+            found = opened.find("word", limit=30)
+        assert (len(found), found.degraded) == (21, ())
+
+
+def test_what_was_not_compared_by_then_is_compared_at_the_end(vault: Path) -> None:
+    def count_entries() -> int:
+        return sum(len(path.read_bytes().splitlines()) for path in vault.glob(".onrecord/*/ledger/*.jsonl"))
+
+    before = count_entries()
+    with onrecord.open(vault) as opened:
+        assert opened.find("word").degraded == ("reconciling",)
+        assert count_entries() == before
+    assert count_entries() == before + 1
+
+
+@pytest.mark.parametrize("call", ["remember", "update", "doctor", "verify", "status"])
+def test_what_needs_all_files_compares_them_first(vault: Path, call: str) -> None:
+    with onrecord.open(vault) as opened:
+        match call:
+            case "remember":
+                assert opened.remember("word by hand", workspace="default").duplicate
+            case "update":
+                first = opened.find("number 3")[0]
+                (vault / opened.read(first.id).path).rename(vault / "memories" / "moved.md")
+                opened.update(first.id, expect=1, text="word number three")
+                assert (vault / "memories" / "moved.md").read_text().endswith("word number three\n")
+            case "doctor":
+                assert "unknown_file" not in {item["code"] for item in opened.doctor().data["findings"]}
+            case "verify":
+                assert opened.verify().data["differences"] == []
+            case _:
+                assert opened.status().data["counts"]["records"] == 21
+        assert opened.find("word").degraded == ()
+
+
+def test_a_command_prints_its_answer_before_the_comparison_ends(
+    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, printed = Comparison.advance, []
+
+    def advance(self: Comparison, pieces: int | None = None) -> bool:
+        if pieces is None:
+            printed.append(capsys.readouterr().out)
+        return plain(self, pieces)
+
+    monkeypatch.setattr(Comparison, "advance", advance)
+    assert run(["find", "word", "--json", "--vault", str(vault)], SERVICES, os.environ) == 0
+    (answer,) = printed
+    assert [item["reason"] for item in json.loads(answer)["degraded"]] == ["reconciling"]
