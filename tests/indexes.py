@@ -16,12 +16,13 @@ from onrecord.domain.ranking import rank
 from onrecord.ports.index import Document, FileStamp, Filter, Index, IndexBatch
 from onrecord.storage.reference import ReferenceIndex
 from onrecord.storage.sqlite.index import SqliteIndex
+from onrecord.storage.sqlite.merging import MergeLimits
 
 OWN = LogId("0123456789abcdef")
 OTHER = LogId("fedcba9876543210")
 START_US = 1_780_000_000_000_000
 
-DRIVERS = ("reference", "sqlite", "sqlite merged at each write", "sqlite optimised", "sqlite rebuilt")
+DRIVERS = ("reference", "sqlite", "sqlite merged at each write", "sqlite merged in steps", "sqlite rebuilt")
 
 
 def at(minute: int) -> Instant:
@@ -49,7 +50,7 @@ def make_version(
     partition: Partition = SHARED,
     kind: str = "note",
     origin: str = "agent",
-    type_: str = "",
+    also_in: Sequence[str] = (),
     key: str = "",
     is_displaced: bool = False,
 ) -> Document:
@@ -68,13 +69,13 @@ def make_version(
         title=title,
         recorded_at=at(seq if minute is None else minute),
         text_sha256=hashlib.sha256(text.encode()).digest(),
-        type=type_,
+        also_in=tuple(also_in),
         tags=tuple(tags),
         key=key,
         is_displaced=is_displaced,
         redacted=("rule",) if "secret" in text else (),
     )
-    return Document(head, analyzed.postings, analyzed.tokens, analyzed.lines)
+    return Document(head, analyzed)
 
 
 def make_turn(
@@ -102,7 +103,7 @@ def make_turn(
         offset_bytes=100 * n,
         size_bytes=90,
     )
-    return Document(head, analyzed.postings, analyzed.tokens, analyzed.lines)
+    return Document(head, analyzed)
 
 
 def make_stamp(path: str, name: str, *, inode: int = 7) -> FileStamp:
@@ -124,9 +125,9 @@ class Driver:
         match self.name:
             case "reference":
                 self.index = ReferenceIndex()
-            case "sqlite merged at each write" | "sqlite optimised":
-                limit = 1 if "merged" in self.name else 3
-                self.index = SqliteIndex.create(path, merge_documents=limit)
+            case "sqlite merged at each write" | "sqlite merged in steps":
+                limit = 0 if "each" in self.name else 2
+                self.index = SqliteIndex.create(path, limits=MergeLimits(limit))
             case _:
                 self.index = SqliteIndex.create(path)
 
@@ -141,8 +142,6 @@ class Driver:
             self.index.rebuild(self.batches)
         else:
             self.index.apply(batch)
-        if self.name == "sqlite optimised":
-            self.index.optimise()
 
 
 @dataclass(frozen=True)

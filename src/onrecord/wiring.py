@@ -178,15 +178,15 @@ def _open_index(store: FileVaultStore, opening: Reply) -> tuple[Index, bool, boo
     from onrecord.domain.errors import DamagedError, StorageFailedError
     from onrecord.storage.sqlite.index import SqliteIndex
 
-    path = os.path.join(store.state_folder, _INDEX_NAME)
+    path, owner = os.path.join(store.state_folder, _INDEX_NAME), f"{store.vault}/{store.log}"
     if not store.state_folder:
         return _make_index_in_memory(), True, True
     try:
         try:
-            return SqliteIndex(path), False, False
+            return SqliteIndex(path, owner), False, False
         except DamagedError:
             with store.hold():
-                return SqliteIndex.create(path), True, False
+                return SqliteIndex.create(path, owner), True, False
     except StorageFailedError as error:
         mend = f"{error.reason}; the index is made in memory. Mend the permissions of {store.state_folder}."
         opening.degrade("index_in_memory", mend)

@@ -10,7 +10,9 @@ from tests.indexes import OTHER, Driver, make_id, make_stamp, make_turn, make_ve
 
 
 def test_a_head_comes_back_as_it_was_given(driver: Driver) -> None:
-    version = make_version("a", "a secret", seq=0, title="Título 題", tags=("x", "Y"), type_="fact", key="k")
+    version = make_version(
+        "a", "a secret", seq=0, title="Título 題", tags=("x", "Y"), also_in=("work", "home"), key="k"
+    )
     turn = make_turn("s", 1, "hello", seq=1)
     driver.apply(version, turn)
     with driver.index.read() as reader:

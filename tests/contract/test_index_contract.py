@@ -184,15 +184,15 @@ def test_posting_lists_ascend_whatever_partitions_and_eras_they_come_from(
 
 def fill_for_filters(driver: Driver) -> None:
     driver.apply(
-        make_version("a", "tea", seq=0, workspace="home", tags=("Food", "Drink"), type_="preference"),
-        make_version("b", "tea", seq=1, workspace="work", tags=("drink",), kind="fact", origin="user"),
+        make_version("a", "tea", seq=0, workspace="home", also_in=("work", "den", "den")),
+        make_version("b", "tea", seq=1, workspace="work"),
     )
     driver.apply(
-        make_version("c", "tea", seq=2, workspace="home", status="pending", tags=("STRASSE",)),
-        make_version("d", "tea", seq=3, workspace="work", kind="fact", type_="preference"),
+        make_version("c", "tea", seq=2, workspace="home", status="pending", also_in=("den",)),
+        make_version("d", "tea", seq=3, workspace="work", also_in=("den",)),
         make_turn("s", 1, "tea", seq=4),
     )
-    driver.apply(make_version("d", "more tea", seq=5, version=2, workspace="home", tags=("drink",)))
+    driver.apply(make_version("d", "more tea", seq=5, version=2, workspace="home"))
 
 
 @pytest.mark.parametrize(
@@ -201,21 +201,15 @@ def fill_for_filters(driver: Driver) -> None:
         (Filter(), ["a", "b", "d", "s"]),
         (Filter(workspaces=("home",)), ["a", "d"]),
         (Filter(workspaces=("home", "work")), ["a", "b", "d"]),
-        (Filter(kinds=("fact",)), ["b"]),
-        (Filter(kinds=("event", "fact")), ["b", "s"]),
-        (Filter(origins=("user",)), ["b", "s"]),
-        (Filter(types=("preference",)), ["a"]),
-        (Filter(tags=("DRINK",)), ["a", "b", "d"]),
-        (Filter(tags=("drink", "food")), ["a"]),
-        (Filter(tags=("straße",), statuses=("pending",)), ["c"]),
+        (Filter(workspaces=("work",)), ["a", "b"]),
+        (Filter(workspaces=("den",)), ["a"]),
+        (Filter(workspaces=("den",), statuses=("pending",)), ["c"]),
+        (Filter(workspaces=("den",), as_of=at(4)), ["a", "d"]),
         (Filter(statuses=("pending",)), ["c"]),
         (Filter(statuses=("pending", "current")), ["a", "b", "c", "d", "s"]),
         (Filter(statuses=()), ["a", "b", "c", "d", "s"]),
-        (Filter(workspaces=("home",), tags=("drink",), kinds=("note",)), ["a", "d"]),
-        (Filter(workspaces=("work",), as_of=at(4)), ["b", "d"]),
-        (Filter(kinds=("fact",), types=("preference",), as_of=at(3)), ["d"]),
+        (Filter(workspaces=("work",), as_of=at(4)), ["a", "b", "d"]),
         (Filter(workspaces=("nowhere",)), []),
-        (Filter(types=("",), workspaces=("work",)), ["b"]),
     ],
 )
 def test_each_filter_lets_through_what_it_says(driver: Driver, allowed: Filter, expected: list[str]) -> None:
@@ -274,9 +268,8 @@ def test_a_read_sees_one_state(driver: Driver) -> None:
     assert list_found(driver.index, "apple") == [("a", 2), ("b", 1)]
 
 
-def test_watermarks_and_notes_are_kept_with_their_batch(driver: Driver) -> None:
-    driver.apply_batch(IndexBatch(watermarks={OTHER: 3}, notes={"journal": "7:120"}))
+def test_watermarks_are_kept_with_their_batch(driver: Driver) -> None:
+    driver.apply_batch(IndexBatch(watermarks={OTHER: 3}))
     driver.apply_batch(IndexBatch(watermarks={OTHER: 5}))
     with driver.index.read() as reader:
         assert dict(reader.get_watermarks()) == {OTHER: 5}
-        assert (reader.get_note("journal"), reader.get_note("other")) == ("7:120", None)

@@ -13,6 +13,7 @@ import sys
 
 from onrecord.ports.index import IndexBatch
 from onrecord.storage.sqlite.index import SqliteIndex
+from onrecord.storage.sqlite.merging import MergeLimits
 from tests.indexes import OWN, make_version
 
 
@@ -48,13 +49,11 @@ def make_batch(number: int) -> IndexBatch:
 def main(path: str, count: str, number: str) -> None:
     """Go on from the watermark that is there."""
     kill_at(int(number))
-    index = SqliteIndex.create(path, merge_documents=16)
+    index = SqliteIndex.create(path, limits=MergeLimits(8))
     with index.read() as reader:
         first = reader.get_watermarks().get(OWN, 0) // 2
     for place in range(first, int(count)):
         index.apply(make_batch(place))
-        if place % 10 == 9:
-            index.optimise()
     index.close()
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from onrecord.ports.index import Filter, IndexBatch
 from onrecord.storage.sqlite.index import SqliteIndex
+from onrecord.storage.sqlite.merging import MergeLimits
 from tests.fault.index_writing import make_batch
 from tests.indexes import OWN, answer, list_found, make_version
 
@@ -73,8 +74,6 @@ def test_after_a_kill_the_last_whole_batch_stands_and_writing_goes_on(tmp_path: 
     assert start_writer(path, kill_at).wait() == -9
     with closing(SqliteIndex.create(path)) as index:
         assert check_whole(index) <= BATCHES
-        index.optimise()
-        check_whole(index)
     assert start_writer(path).wait() == 0
     with closing(SqliteIndex(path)) as index:
         assert check_whole(index) == BATCHES
@@ -85,7 +84,7 @@ def test_after_a_kill_the_last_whole_batch_stands_and_writing_goes_on(tmp_path: 
 
 
 def test_threads_of_one_opening_see_whole_batches_while_one_writes(tmp_path: Path) -> None:
-    with closing(SqliteIndex.create(str(tmp_path / "index.sqlite3"), merge_documents=16)) as index:
+    with closing(SqliteIndex.create(str(tmp_path / "index.sqlite3"), limits=MergeLimits(8))) as index:
         is_done = threading.Event()
 
         def watch() -> list[int]:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -15,7 +16,9 @@ from onrecord.domain.heads import SHARED, Partition
 from onrecord.domain.ids import LogId
 from onrecord.ports.index import Document, Filter, IndexBatch, IndexReader
 from onrecord.storage.reference import ReferenceIndex
+from onrecord.storage.sqlite import loading
 from onrecord.storage.sqlite.index import SqliteIndex
+from onrecord.storage.sqlite.merging import MergeLimits
 from tests.indexes import OTHER, OWN, answer, at, make_id, make_stamp, make_turn, make_version
 
 WORDS = (
@@ -38,7 +41,7 @@ STRICT = Partition("strict")
 texts = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join), max_size=4).map(". \n".join)
 logs = st.sampled_from((OWN, OTHER))
 minutes = st.integers(0, 12)
-some_names = st.lists(st.sampled_from(("default", "work")), max_size=2)
+some_names = st.lists(st.sampled_from(("default", "work", "den")), max_size=2)
 
 versions = st.fixed_dictionaries(
     {
@@ -50,6 +53,7 @@ versions = st.fixed_dictionaries(
         "minute": minutes,
         "status": st.sampled_from(("current", "current", "pending", "retired")),
         "workspace": st.sampled_from(("default", "work")),
+        "also_in": st.lists(st.sampled_from(("default", "work", "den")), max_size=2),
         "partition": st.sampled_from((SHARED, SHARED, STRICT)),
         "kind": st.sampled_from(("note", "fact")),
         "origin": st.sampled_from(("agent", "user")),
@@ -60,10 +64,7 @@ filters = st.builds(
     Filter,
     partitions=st.sampled_from(((SHARED,), (STRICT,), (SHARED, STRICT))),
     workspaces=some_names,
-    kinds=st.lists(st.sampled_from(("note", "fact", "event")), max_size=2),
     statuses=st.sampled_from((("current",), ("current",), ("pending", "current"), ("retired",), ())),
-    origins=st.lists(st.sampled_from(("agent", "user")), max_size=1),
-    tags=st.lists(st.sampled_from(("RED", "blue")), max_size=1),
     as_of=st.none() | minutes.map(at),
     horizons=st.just({}) | st.integers(0, 12).map(lambda size: {OTHER: size}),
 )
@@ -81,7 +82,7 @@ class IndexMachine(RuleBasedStateMachine):
         self.indexes = [self.start(0), self.start(1)]
 
     def start(self, number: int) -> SqliteIndex:
-        return SqliteIndex.create(str(self.folder / f"{number}.sqlite3"), merge_documents=(3, 1_000)[number])
+        return SqliteIndex.create(str(self.folder / f"{number}.sqlite3"), limits=MergeLimits((3, 1_000)[number]))
 
     def apply(self, batch: IndexBatch) -> None:
         self.batches.append(batch)
@@ -112,21 +113,24 @@ class IndexMachine(RuleBasedStateMachine):
     def change_a_file(self, path: str, name: str, is_there: bool) -> None:
         self.apply(IndexBatch(files=[make_stamp(path, name)] if is_there else (), removed_files=[path]))
 
-    @rule(number=st.integers(0, 1))
-    def optimise(self, number: int) -> None:
-        self.indexes[number].optimise()
+    @rule(number=st.integers(0, 1), limit=st.integers(0, 2))
+    def reopen_with_other_limits(self, number: int, limit: int) -> None:
+        self.indexes[number].close()
+        path = str(self.folder / f"{number}.sqlite3")
+        self.indexes[number] = SqliteIndex.create(path, limits=MergeLimits(limit))
 
     @rule(number=st.integers(0, 1))
     def reopen(self, number: int) -> None:
         self.indexes[number].close()
         self.indexes[number] = self.start(number)
 
-    @rule(number=st.integers(0, 1), is_split=st.booleans())
-    def rebuild(self, number: int, is_split: bool) -> None:
+    @rule(number=st.integers(0, 1), is_split=st.booleans(), held=st.sampled_from((1, 12, 4_000_000)))
+    def rebuild(self, number: int, is_split: bool, held: int) -> None:
         batches = self.batches
         if is_split:
             batches = [part for batch in batches for part in split(batch)]
-        self.indexes[number].rebuild(batches)
+        with patch.object(loading, "_HELD_MAX_POSTINGS", held):
+            self.indexes[number].rebuild(batches)
 
     @rule(question=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), allowed=filters, limit=st.integers(1, 20))
     def find(self, question: Sequence[str], allowed: Filter, limit: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from onrecord.domain.documents import AnalyzedDocument, analyze_document, describe_time
+from onrecord.domain.documents import analyze_document, describe_time
 from onrecord.domain.record import Record, read_record
 from onrecord.domain.transcript import hide_turns, parse_transcript
 from onrecord.ports.index import SHARED, Document, TurnName, VersionHead
@@ -31,10 +31,8 @@ def build_document(row: VersionRow, yaml: YamlReader) -> Iterator[Document]:
 
 def build_version(row: VersionRow, record: Record) -> Document:
     """Return the document of a version; `record` is read from the row's bytes."""
-    draft = row.draft
-    analyzed = analyze_document(
-        title=record.named_title, tags=record.tags, aliases=record.aliases, text=read_own_text(draft, record)
-    )
+    draft, title = row.draft, record.named_title
+    packed = analyze_document(title=title, tags=record.tags, aliases=record.aliases, text=read_own_text(draft, record))
     head = VersionHead(
         ref=row.ref,
         id=draft.id,
@@ -45,10 +43,10 @@ def build_version(row: VersionRow, record: Record) -> Document:
         workspace=draft.workspace,
         partition=SHARED,
         path=draft.path,
-        title=record.title,
+        title=title or record.title,
         recorded_at=row.recorded_at,
         text_sha256=hash_text(record.text),
-        type=record.type,
+        also_in=record.keys.also_in,
         tags=record.tags,
         event_time=record.event_time,
         is_displaced=draft.mode == "displaced",
@@ -56,7 +54,7 @@ def build_version(row: VersionRow, record: Record) -> Document:
         key=row.key,
         redacted=draft.redacted,
     )
-    return _join(head, analyzed)
+    return Document(head, packed)
 
 
 def read_own_text(draft: VersionDraft, record: Record) -> str:
@@ -108,8 +106,4 @@ def build_turn(row: VersionRow) -> Document:
         size_bytes=len(draft.data),
         redacted=draft.redacted,
     )
-    return _join(head, analyze_document(title="", tags=(), aliases=(), text=text, context=context))
-
-
-def _join(head: VersionHead, analyzed: AnalyzedDocument) -> Document:
-    return Document(head, analyzed.postings, analyzed.tokens, analyzed.lines)
+    return Document(head, analyze_document(title="", tags=(), aliases=(), text=text, context=context))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from onrecord.app.indexing import build_document
-from onrecord.app.reconcile import reconcile
+from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
-from onrecord.app.stamps import stamp_file
-from onrecord.domain.ids import LogId, RecordId
+from onrecord.app.stamps import stamp_hashed
+from onrecord.domain.ids import RecordId
+from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem
 from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch
-from onrecord.ports.store import FileState
+from onrecord.ports.store import FileState, VersionRow
 
 _BATCH_ROWS = 2_000
 
@@ -34,10 +37,12 @@ def rebuild(session: Session, progress: Progress) -> Reply:
         StorageFailedError: the state folder cannot be written.
     """
     reply = Reply()
+    counter = _Counter(progress)
+    left: list[str] = []
     with session.store.write():
-        counter = _Counter(progress)
-        session.index.rebuild(_list_batches(session, counter))
-    reconcile(session, reply, wait_s=None)
+        session.index.rebuild(_list_batches(session, counter, left))
+    if left:
+        reconcile_paths(session, left, reply, wait_s=None)
     with session.index.read() as reader:
         counts = reader.count()
     reply.data = {"documents": counts.get("versions", 0) + counts.get("turns", 0), "files": counts.get("files", 0)}
@@ -46,7 +51,7 @@ def rebuild(session: Session, progress: Progress) -> Reply:
 
 def fill(session: Session) -> None:
     """Make the index anew as far as reading alone allows; the caller sees to it that nobody else changes it."""
-    session.index.rebuild(_list_batches(session, _Counter(lambda _: None)))
+    session.index.rebuild(_list_batches(session, _Counter(lambda _: None), []))
 
 
 class _Counter:
@@ -59,9 +64,37 @@ class _Counter:
         self._progress(self.done)
 
 
-def _list_batches(session: Session, counter: _Counter) -> Iterator[IndexBatch]:
-    hashes: dict[RecordId, tuple[int, bytes]] = {}
-    places: dict[str, RecordId] = {}
+class _Current:
+    """Which bytes each record's file should hold, and where: by the newest version of each that is not displaced."""
+
+    def __init__(self) -> None:
+        self._versions: dict[RecordId, tuple[tuple[int, Instant, str, int], bytes]] = {}
+        self.places: dict[str, RecordId] = {}
+
+    def add(self, row: VersionRow) -> None:
+        """Take note of a row of a versions store."""
+        draft = row.draft
+        if draft.turn is not None or draft.mode == "displaced":
+            return
+        order = (draft.version, row.recorded_at, row.ref.log, row.ref.seq)
+        known = self._versions.get(draft.id)
+        if known is None or known[0] <= order:
+            self._versions[draft.id] = (order, _hash(draft.data) if draft.kind != "event" else b"")
+            self.places[draft.path] = draft.id
+
+    def get_hash(self, record: RecordId) -> bytes | None:
+        """Return the SHA-256 of a record's file, empty for a transcript, which grows; None for an unknown record."""
+        known = self._versions.get(record)
+        return known[1] if known is not None else None
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def _list_batches(session: Session, counter: _Counter, left: list[str]) -> Iterator[IndexBatch]:
+    """Yield all rows, then the stamps of files that hold the current version; `left` gets the paths of all others."""
+    current = _Current()
     for head in session.store.list_logs():
         documents: list[Document] = []
         is_known = True
@@ -71,53 +104,44 @@ def _list_batches(session: Session, counter: _Counter) -> Iterator[IndexBatch]:
                 is_known = is_known and row.code != "newer_format"
                 continue
             documents.extend(build_document(row, session.yaml))
-            draft = row.draft
-            if draft.turn is None and draft.mode != "displaced":
-                known = hashes.get(draft.id)
-                if known is None or known[0] <= draft.version:
-                    hashes[draft.id] = (draft.version, draft.data if draft.kind != "event" else b"")
-                    places[draft.path] = draft.id
+            current.add(row)
             if len(documents) >= _BATCH_ROWS:
                 counter.add(len(documents))
-                yield IndexBatch(documents, watermarks=_mark(head.log, row.ref.seq + 1) if is_known else {})
+                yield IndexBatch(documents, watermarks={head.log: row.ref.seq + 1} if is_known else {})
                 documents = []
         counter.add(len(documents))
-        yield IndexBatch(documents, watermarks=_mark(head.log, head.entries) if is_known else {})
-    yield from _stamp_known_files(session, places, {record: data for record, (_, data) in hashes.items()}, counter)
-
-
-def _mark(log: LogId, entries: int) -> dict[LogId, int]:
-    return {log: entries}
-
-
-def _stamp_known_files(
-    session: Session, places: dict[str, RecordId], current: dict[RecordId, bytes], counter: _Counter
-) -> Iterator[IndexBatch]:
-    """Stamp the files that hold exactly the current version; reconciling sees to the rest."""
+        yield IndexBatch(documents, watermarks={head.log: head.entries} if is_known else {})
     now_ns = session.clock.read().wall_us * 1_000
-    stamps: list[FileStamp] = []
-    for item in session.store.scan_files():
-        if not isinstance(item, FileState):
-            continue
-        stamp = _stamp_known(session, item, places, current, now_ns)
-        if stamp is not None:
-            stamps.append(stamp)
-        if len(stamps) >= _BATCH_ROWS:
-            counter.add(len(stamps))
-            yield IndexBatch(files=stamps)
-            stamps = []
-    counter.add(len(stamps))
-    yield IndexBatch(files=stamps)
+    states = (item for item in session.store.scan_files() if isinstance(item, FileState))
+    while batch := sorted(islice(states, _BATCH_ROWS), key=lambda state: state.path):
+        yield IndexBatch(files=_stamp_known(session, batch, current, now_ns, left))
+        counter.add(len(batch))
 
 
 def _stamp_known(
-    session: Session, state: FileState, places: dict[str, RecordId], current: dict[RecordId, bytes], now_ns: int
-) -> FileStamp | None:
-    record = places.get(state.path)
-    if record is not None and not current[record]:
-        return stamp_file(state, record, b"", now_ns)
-    data = session.store.read_file(state.path)
-    if record is None or current[record] != data:
-        claim = read_record(data, state.path, session.yaml).claimed_id
-        record = claim if claim is not None and current.get(claim) == data else None
-    return stamp_file(state, record, data, now_ns) if record is not None else None
+    session: Session, states: Sequence[FileState], current: _Current, now_ns: int, left: list[str]
+) -> list[FileStamp]:
+    stamps: list[FileStamp] = []
+    whole: list[FileState] = []
+    for state in states:
+        record = current.places.get(state.path)
+        if record is not None and current.get_hash(record) == b"":
+            stamps.append(stamp_hashed(state, record, b"", now_ns))
+        else:
+            whole.append(state)
+    for state, data in zip(whole, session.store.read_files(state.path for state in whole), strict=True):
+        sha256 = _hash(data) if data is not None else b""
+        record = _identify(session, state.path, data, sha256, current) if data is not None else None
+        if record is None:
+            left.append(state.path)
+        else:
+            stamps.append(stamp_hashed(state, record, sha256, now_ns))
+    return stamps
+
+
+def _identify(session: Session, path: str, data: bytes, sha256: bytes, current: _Current) -> RecordId | None:
+    """Return the record whose current version these bytes are: the one known at this place, else the one they name."""
+    record = current.places.get(path)
+    if record is None or current.get_hash(record) != sha256:
+        record = read_record(data, path, session.yaml).claimed_id
+    return record if record is not None and current.get_hash(record) == sha256 else None

@@ -43,7 +43,8 @@ _MARKS = (
     "\u0f8d-\u0fbc\u0fc6\u1ab0-\u1ace\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0\u302a-\u302f\u3099\u309a\ufe20-\ufe2f"
 )
 _JOINT = r"(?:[.'@/\\:+&-]|::)"
-_ASCII_WORD = re.compile(rf"[A-Za-z](?:\+\+|\#)(?!\w)|\w+(?:{_JOINT}\w+)*", re.ASCII)
+_ASCII_WORD = re.compile(rf"\w+(?:{_JOINT}\w+)*", re.ASCII)
+_ASCII_WORD_OR_SIGNED = re.compile(rf"[A-Za-z](?:\+\+|\#)(?!\w)|{_ASCII_WORD.pattern}", re.ASCII)
 _PIECE = rf"[^\W{_RUNNING}]+(?:[{_MARKS}]+[^\W{_RUNNING}]+)*[{_MARKS}]*"
 _WORD_OR_RUN = re.compile(rf"[A-Za-z](?:\+\+|\#)(?!\w)|{_PIECE}(?:{_JOINT}{_PIECE})*|[{_RUNNING}]+")
 _IS_RUN = re.compile(rf"[{_RUNNING}]")
@@ -69,7 +70,8 @@ def analyze(text: str) -> list[str]:
         text = _plain(text)
         if not text.isascii():
             return list(chain.from_iterable(map(_analyze_chunk, _find_chunks(text))))
-    return list(chain.from_iterable(map(_terms_of.__getitem__, _ASCII_WORD.findall(text))))
+    pattern = _ASCII_WORD_OR_SIGNED if "++" in text or "#" in text else _ASCII_WORD
+    return list(chain.from_iterable(map(_terms_of.__getitem__, pattern.findall(text))))
 
 
 def analyze_query(text: str) -> list[str]:
@@ -155,6 +157,8 @@ def _analyze_word(word: str) -> tuple[str, ...]:
     word = word.strip("_")
     if not word:
         return ()
+    if word.isdigit() and word.isascii():
+        return (_cap(word),)
     whole = _normalise_word(word)
     if word.isascii() and word.isalpha() and (word.islower() or word.isupper() or word[1:].islower()):
         return (whole,)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NewType
+from typing import Final, NamedTuple, NewType
 
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.instants import Instant
 
-DocNumber = NewType("DocNumber", int)
 Partition = NewType("Partition", str)
 SHARED: Final = Partition("shared")
 
@@ -27,13 +26,13 @@ class TurnName:
     time: Instant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VersionHead:
-    """One version of a record, or one turn, without its text.
+class VersionHead(NamedTuple):
+    """One version of a record, or one turn, without its text; a tuple, since they are made by the hundred thousand.
 
     `ref` names its ledger entry and is unique. `is_displaced` versions are never current. For a turn, `id` and
     `path` are the transcript's and `version` is 1; a turn is its own document and never superseded by another turn.
-    `offset_bytes`/`size_bytes`: where the block stands in the transcript file (turns only).
+    `offset_bytes`/`size_bytes`: where the block stands in the transcript file (turns only). It is found in `workspace`,
+    its home, and in each of `also_in`.
     """
 
     ref: EntryRef
@@ -48,7 +47,7 @@ class VersionHead:
     title: str
     recorded_at: Instant
     text_sha256: bytes
-    type: str = ""
+    also_in: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     event_time: Instant | None = None
     is_displaced: bool = False

@@ -31,6 +31,8 @@ _SENTENCE_END = re.compile(
 _BEFORE_STOP = re.compile(r"(?:^|[\s(\"'“‘\[])([A-Za-z][A-Za-z.]{0,9})\Z")
 _CLOSERS = "\"')]”’"
 _INITIAL = re.compile(r"[A-Z]")
+# The usual text of one line: it begins with a letter, and no mark in it but the last can end a sentence.
+_ONE_LINE = re.compile(r"[A-Za-z](?:[^\x00-\x1f.!?\x7f-\U0010ffff]++|[.!?](?=[A-Za-z0-9]))*+[.!?]?")
 _ABBREVIATED = """
     mr mrs ms mx dr prof sr jr st rev hon gen col sgt capt lt fr messrs mt ft vs cf al approx dept est fig figs no nos
     vol ch sec eq ed eds pp art inc ltd co corp ca resp e.g i.e a.k.a jan feb mar apr jun jul aug sep sept oct nov dec
@@ -69,6 +71,8 @@ def split_lines(text: str) -> list[Line]:
         At most 65,535 lines; the 65,535th goes on to the end of the text. Rules and delimiter rows of tables are
         no lines.
     """
+    if len(text) <= LINE_MAX_CHARS and text[-1:] != " " and _ONE_LINE.fullmatch(text) is not None:
+        return [Line(0, len(text))]
     cut = (line for start, end in _cut_blocks(text) for line in _cut_long(text, start, end))
     lines = list(islice(cut, LINES_MAX_COUNT))
     if len(lines) == LINES_MAX_COUNT:

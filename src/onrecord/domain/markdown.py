@@ -142,7 +142,7 @@ def _describe_unclosed(path: str) -> Problem:
 
 
 def _has_control(data: bytes) -> bool:
-    if len(data.translate(None, _C0)) != len(data) or _C1.search(data) is not None:
+    if len(data.translate(None, _C0)) != len(data) or (not data.isascii() and _C1.search(data) is not None):
         return True
     return b"\r" in data and data.count(b"\r") != data.count(b"\r\n")
 

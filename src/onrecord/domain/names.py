@@ -57,4 +57,6 @@ def strip_hashes(tag: str) -> str:
 
 def fold_name(name: str) -> str:
     """Return the key of a workspace's name: names that differ in case or in Unicode's composition alone share one."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

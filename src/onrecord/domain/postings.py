@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 PACKING_VERSION: Final = 1
 REPEAT_SHIFT: Final = 32
 REPEAT_MASK: Final = (1 << REPEAT_SHIFT) - 1
+TEXT_HALVES: Final = 2
 WEIGHT_MAX_HALVES: Final = 255
 LINE_COUNT_MAX: Final = 63
 
@@ -31,38 +32,25 @@ class LineCount(NamedTuple):
     occurrences: int
 
 
-class Posting(NamedTuple):
-    """Occurrences of one term in one document.
+class PackedDocument(NamedTuple):
+    """The postings of one document as columns, an element for each distinct term.
 
     Attributes:
-        term: Analysed term, 1 to 64 code points.
-        weight_halves: Occurrences in all fields, each times the weight of its field, in halves (at least 1).
-        lines: Its lines in the text, ascending; empty when the term stands in other fields only.
-        is_named: The term stands in title, alias, tag or context, which belong to every line.
-    """
-
-    term: str
-    weight_halves: int
-    lines: tuple[LineCount, ...]
-    is_named: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PackedDocument:
-    """The postings of one document as columns, an element for each term.
-
-    Attributes:
-        terms: The terms, in the order of the postings.
-        lines: The line if there is exactly one, else 0.
-        packed: Everything else, 25 bits.
+        terms: Analysed terms, 1 to 64 code points, in order of first occurrence: lines, then the other fields.
+        lines: The line if there is exactly one, else 0; empty where all are 0.
+        packed: Everything else, 25 bits: weighted occurrences, length of the document, occurrences in the line.
         repeats: `place << 32 | repeat`, ascending, one for each line of the terms that stand in several lines; place is
             the term's in `terms`, repeat an integer of 24 bits.
+        tokens: Terms of all fields together, repetitions counted.
+        line_count: Lines of the text.
     """
 
     terms: list[str]
     lines: list[int]
     packed: list[int]
     repeats: list[int]
+    tokens: int
+    line_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,33 +112,79 @@ def quantise_tokens(tokens: int) -> int:
     return _LENGTHS[_encode_length(tokens)]
 
 
-def pack_postings(postings: Iterable[Posting], document_tokens: int, document_lines: int) -> PackedDocument:
-    """Pack the postings of a document with this many tokens and lines."""
-    length = _encode_length(document_tokens) << _LENGTH_SHIFT | (_ONLY_LINE if document_lines == 1 else 0)
-    all_terms, all_lines, all_packed = [], [], []
-    repeats: list[int] = []
-    for place, (term, halves, lines, is_named) in enumerate(postings):
-        packed = length | (halves if halves < WEIGHT_MAX_HALVES else WEIGHT_MAX_HALVES)
-        line = 0
-        if is_named:
-            packed |= _NAMED
-        if len(lines) == 1:
-            line, count = lines[0]
-            packed |= (count if count < LINE_COUNT_MAX else LINE_COUNT_MAX) << _COUNT_SHIFT
-        elif lines:
-            most = max(count for _, count in lines)
-            packed |= min(most, LINE_COUNT_MAX) << _COUNT_SHIFT | _SEVERAL
-            first = place << REPEAT_SHIFT
-            repeats.extend(first | number << _REPEAT_LINE_SHIFT | min(count, LINE_COUNT_MAX) for number, count in lines)
-        all_terms.append(term)
-        all_lines.append(line)
-        all_packed.append(packed)
-    return PackedDocument(all_terms, all_lines, all_packed, repeats)
+def pack_terms(lines: Sequence[Sequence[str]], fields: Sequence[tuple[Sequence[str], int]]) -> PackedDocument:
+    """Pack the terms of a document.
+
+    Args:
+        lines: The terms of each line of the text, in order, repeated as often as they occur; at most 65,535 lines.
+        fields: The terms of each other field, with what one occurrence weighs in halves. They belong to every line.
+    """
+    tokens = sum(map(len, lines))
+    for terms, _ in fields:
+        tokens += len(terms)
+    length = _encode_length(tokens) << _LENGTH_SHIFT | (_ONLY_LINE if len(lines) == 1 else 0)
+    found = _count(lines[0], length) if lines else {}
+    places: dict[str, int] = {}
+    several: dict[str, list[tuple[int, int]]] = {}
+    for number in range(1, len(lines)):
+        for term, added in _count(lines[number], length).items():
+            known = found.get(term)
+            if known is None:
+                found[term] = added
+                places[term] = number
+                continue
+            count, before = added >> _COUNT_SHIFT & LINE_COUNT_MAX, known >> _COUNT_SHIFT & LINE_COUNT_MAX
+            several.setdefault(term, [(places.pop(term, 0), before)]).append((number, count))
+            halves = _add_halves(known, added & WEIGHT_MAX_HALVES)
+            found[term] = length | halves | max(before, count) << _COUNT_SHIFT | _SEVERAL
+    for terms, weight in fields:
+        for term in terms:
+            known = found.get(term, length)
+            found[term] = known & ~WEIGHT_MAX_HALVES | _add_halves(known, weight) | _NAMED
+    return PackedDocument(
+        terms=list(found),
+        lines=[places.get(term, 0) for term in found] if places else [],
+        packed=list(found.values()),
+        repeats=_list_repeats(found, several) if several else [],
+        tokens=tokens,
+        line_count=len(lines),
+    )
+
+
+def _count(terms: Sequence[str], length: int) -> dict[str, int]:
+    """Return the terms of one line, packed."""
+    once = length | TEXT_HALVES | 1 << _COUNT_SHIFT
+    counted = dict.fromkeys(terms, once)
+    if len(counted) == len(terms):
+        return counted
+    seen: set[str] = set()
+    repeated: dict[str, int] = {}
+    for term in terms:
+        if term in seen:
+            repeated[term] = repeated.get(term, 1) + 1
+        else:
+            seen.add(term)
+    for term, count in repeated.items():
+        halves = min(TEXT_HALVES * count, WEIGHT_MAX_HALVES)
+        counted[term] = length | halves | min(count, LINE_COUNT_MAX) << _COUNT_SHIFT
+    return counted
+
+
+def _add_halves(packed: int, halves: int) -> int:
+    return min((packed & WEIGHT_MAX_HALVES) + halves, WEIGHT_MAX_HALVES)
+
+
+def _list_repeats(terms: Iterable[str], several: Mapping[str, Sequence[tuple[int, int]]]) -> list[int]:
+    return [
+        place << REPEAT_SHIFT | line << _REPEAT_LINE_SHIFT | count
+        for place, term in enumerate(terms)
+        for line, count in several.get(term, ())
+    ]
 
 
 def read_weight_halves(packed: int) -> int:
     """Return the weighted occurrences of a packed posting in halves, 1 to 255."""
-    return packed & 255
+    return packed & WEIGHT_MAX_HALVES
 
 
 def read_document_tokens(packed: int) -> int:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from onrecord.domain.errors import ConflictError, InvalidInputError, LimitExceededError
@@ -31,6 +32,8 @@ _TITLE_FROM_TEXT_CHARS = 80
 _EMPTY_BLOCK = "---\n---\n"
 _LINES = re.compile("[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _INDENT = re.compile(" *")
+# What a file without front matter says of its keys.
+_NOTHING_READ, _NO_KEYS, _NO_COPIES = YamlReading(MappingProxyType({})), Keys(), ServerCopies()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,7 @@ def read_record(data: bytes, path: str, yaml: YamlReader) -> Record:
     """
     parts = split_file(data, path)
     if parts.block is None:
-        return Record(path, parts, YamlReading({}), Keys(), ServerCopies(), parts.problems, "")
+        return Record(path, parts, _NOTHING_READ, _NO_KEYS, _NO_COPIES, parts.problems, "")
     reading, is_foreign = _read_block(parts, yaml)
     fields = read_fields(reading)
     found = (*reading.problems, *fields.problems)

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from onrecord.domain.heads import SHARED, DocNumber, Partition, TurnName, VersionHead
+from onrecord.domain.heads import SHARED, Partition, TurnName, VersionHead
 from onrecord.domain.ids import LogId, RecordId
 from onrecord.domain.instants import Instant
-from onrecord.domain.postings import Candidates, Posting, Statistics, TermMatches
+from onrecord.domain.postings import Candidates, PackedDocument, Statistics, TermMatches
 
 __all__ = [
     "SHARED",
     "Candidates",
-    "DocNumber",
     "Document",
     "FileRow",
     "FileStamp",
@@ -28,8 +27,8 @@ __all__ = [
     "Index",
     "IndexBatch",
     "IndexReader",
+    "PackedDocument",
     "Partition",
-    "Posting",
     "Statistics",
     "TermMatches",
     "TurnName",
@@ -43,16 +42,13 @@ FileRow = tuple[str, int, int, int, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A head with what is searched: one posting for each term, tokens of all fields, lines of the text."""
+    """A head with what is searched."""
 
     head: VersionHead
-    postings: tuple[Posting, ...]
-    tokens: int
-    lines: int
+    packed: PackedDocument
 
 
-@dataclass(frozen=True, slots=True)
-class FileStamp:
+class FileStamp(NamedTuple):
     """What tells that a file has not changed, and which record it holds.
 
     `sha256` is of the exact bytes. `mtime_ns`, `ctime_ns`, `device`, `inode` as stat gives them.
@@ -82,13 +78,13 @@ class IndexBatch:
     files: Sequence[FileStamp] = ()
     removed_files: Sequence[str] = ()
     watermarks: Mapping[LogId, int] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)  # small named texts, e.g. journal position
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
     """Which documents may answer. Empty collections mean no restriction, `partitions` excepted (never empty).
 
+    `workspaces`: those whose home is one of these, or that are also in one of them.
     `as_of`: record time; None is now. Now: only current versions (and turns) with a status in `statuses`. As of t:
     of each record the version that is current among those with recorded_at <= t, and turns with recorded_at <= t,
     again with a status in `statuses`. Displaced versions never answer.
@@ -99,11 +95,7 @@ class Filter:
 
     partitions: Collection[Partition] = (SHARED,)
     workspaces: Collection[str] = ()
-    kinds: Collection[str] = ()
     statuses: Collection[str] = ("current",)
-    origins: Collection[str] = ()
-    types: Collection[str] = ()
-    tags: Collection[str] = ()  # all of them, compared casefolded
     as_of: Instant | None = None
     horizons: Mapping[LogId, int] = field(default_factory=dict)
 
@@ -113,9 +105,6 @@ class IndexReader(Protocol):
 
     def get_watermarks(self) -> Mapping[LogId, int]:
         """Return entries taken in, per log."""
-
-    def get_note(self, name: str) -> str | None:
-        """Return a small named text kept with a batch."""
 
     def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
         """Return at most `limit` record ids that begin with `prefix`, ascending."""
@@ -133,7 +122,7 @@ class IndexReader(Protocol):
         """Return current, status `current` versions with this text hash, by id, turns excluded; None: any workspace."""
 
     def list_spellings(self, folded: str) -> Sequence[str]:
-        """Return the workspaces of all heads whose folded name (domain.names) this is, first recorded first."""
+        """Return the workspaces, homes and others, whose folded name (domain.names) this is, first recorded first."""
 
     def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
         """Return the turn of this name."""
@@ -188,9 +177,6 @@ class Index(Protocol):
 
     def rebuild(self, batches: Iterable[IndexBatch]) -> None:
         """Replace the whole content by the batches' in one step visible to readers only when done."""
-
-    def optimise(self) -> None:
-        """Do deferred work, bounded; called at checkpoints. Never changes an answer."""
 
     def close(self) -> None:
         """Release what is held."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -272,6 +272,12 @@ class VaultStore(Protocol):
         Raises:
             NotFoundError: not there as a regular file.
             StorageFailedError: it cannot be read.
+        """
+
+    def read_files(self, paths: Iterable[str]) -> Iterator[bytes | None]:
+        """Yield the bytes of whole files in the order asked, None for what is not there or cannot be read.
+
+        Costs least where the files of one folder follow one another, as `scan_files` gives them.
         """
 
     def read_log_file(self, log: LogId, name: str) -> bytes | None:

@@ -22,7 +22,6 @@ from onrecord.domain.postings import (
     Candidates,
     Statistics,
     TermMatches,
-    pack_postings,
 )
 from onrecord.ports.index import Document, FileRow, FileStamp, Filter, IndexBatch
 
@@ -32,7 +31,6 @@ class _State:
     documents: tuple[Document, ...] = ()
     files: Mapping[str, FileStamp] = field(default_factory=dict)
     watermarks: Mapping[LogId, int] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def versions(self) -> list[VersionHead]:
@@ -66,7 +64,6 @@ class _State:
             documents=tuple(known.values()),
             files=kept | {stamp.path: stamp for stamp in batch.files},
             watermarks={**self.watermarks, **batch.watermarks},
-            notes={**self.notes, **batch.notes},
         )
 
 
@@ -92,9 +89,6 @@ class ReferenceIndex:
             state = state.apply(batch)
         self._state = state
 
-    def optimise(self) -> None:
-        """Do nothing: there is no deferred work."""
-
     def close(self) -> None:
         """Do nothing: nothing is held."""
 
@@ -108,10 +102,6 @@ class ReferenceReader:
     def get_watermarks(self) -> Mapping[LogId, int]:
         """Return entries taken in, per log."""
         return dict(self._state.watermarks)
-
-    def get_note(self, name: str) -> str | None:
-        """Return a small named text kept with a batch."""
-        return self._state.notes.get(name)
 
     def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
         """Return at most `limit` record ids that begin with `prefix`, ascending."""
@@ -144,8 +134,9 @@ class ReferenceReader:
 
     def list_spellings(self, folded: str) -> Sequence[str]:
         """Return the workspaces of all heads whose name folds to this, first recorded first."""
-        heads = sorted((*self._state.versions, *self._state.turns), key=lambda head: (head.recorded_at, head.workspace))
-        return list(dict.fromkeys(head.workspace for head in heads if fold_name(head.workspace) == folded))
+        heads = (*self._state.versions, *self._state.turns)
+        spelled = sorted((head.recorded_at, name) for head in heads for name in {head.workspace, *head.also_in})
+        return list(dict.fromkeys(name for _, name in spelled if fold_name(name) == folded))
 
     def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
         """Return the turn of this name; of several the first in order."""
@@ -221,13 +212,13 @@ class ReferenceReader:
         ]
         frequency = dict.fromkeys(terms, 0)
         for document in counted:
-            for posting in document.postings:
-                if posting.term in frequency:
-                    frequency[posting.term] += 1
+            for term in document.packed.terms:
+                if term in frequency:
+                    frequency[term] += 1
         return Statistics(
             documents=len(counted),
-            tokens=sum(document.tokens for document in counted),
-            lines=sum(document.lines for document in counted),
+            tokens=sum(document.packed.tokens for document in counted),
+            lines=sum(document.packed.line_count for document in counted),
             document_frequency=frequency,
         )
 
@@ -249,17 +240,10 @@ class ReferenceReader:
         return head.turn is not None or max(known, key=order_of).ref == head.ref
 
     def _is_allowed(self, head: VersionHead, allowed: Filter) -> bool:
-        named = (
-            (head.workspace, allowed.workspaces),
-            (head.kind, allowed.kinds),
-            (head.status, allowed.statuses),
-            (head.origin, allowed.origins),
-            (head.type, allowed.types),
-        )
-        tags = {tag.casefold() for tag in head.tags}
+        workspaces = {head.workspace, *head.also_in}
         return (
-            all(not wanted or value in wanted for value, wanted in named)
-            and all(tag.casefold() in tags for tag in allowed.tags)
+            (not allowed.workspaces or not workspaces.isdisjoint(allowed.workspaces))
+            and (not allowed.statuses or head.status in allowed.statuses)
             and self._is_shown(head, allowed)
         )
 
@@ -292,12 +276,12 @@ def _collect(term: str, numbered: Sequence[tuple[int, Document]]) -> TermMatches
     packed: list[int] = []
     repeats: list[int] = []
     for number, document in numbered:
-        found = pack_postings(document.postings, document.tokens, document.lines)
+        found = document.packed
         if term not in found.terms:
             continue
         place = found.terms.index(term)
         documents.append(number)
-        lines.append(found.lines[place])
+        lines.append(found.lines[place] if found.lines else 0)
         packed.append(found.packed[place])
         several = (repeat for repeat in found.repeats if repeat >> REPEAT_SHIFT == place)
         repeats.extend(number << REPEAT_SHIFT | repeat & REPEAT_MASK for repeat in several)

@@ -194,3 +194,10 @@ def test_the_memory_of_words_is_bounded() -> None:
     assert len(analyzer._terms_of) <= 32_768
     analyze("z" * 500)
     assert max(map(len, analyzer._terms_of)) <= 32
+
+
+@given(st.text(alphabet=st.sampled_from("aBc1_ .+#-'/:"), max_size=40))
+@example("c++ c# #c c+ a++b")
+def test_both_ways_to_find_words_of_ascii_agree(text: str) -> None:
+    signed = analyzer._ASCII_WORD_OR_SIGNED.findall(text)
+    assert analyze(text) == [term for word in signed for term in analyzer._analyze_word(word)]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from unittest.mock import patch
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from onrecord.domain import lines as cutting
 from onrecord.domain.lines import LINE_MAX_CHARS, LINES_MAX_COUNT, Line, split_lines
 
 
@@ -163,3 +167,13 @@ def test_lines_are_in_order_and_hold_every_word(text: str) -> None:
 )
 def test_a_hostile_text_ends_with_a_bounded_number_of_lines(part: str) -> None:
     assert len(split_lines(part * (500_000 // len(part)) + "あ")) <= LINES_MAX_COUNT
+
+
+@given(st.text(alphabet=st.sampled_from("aB1 .!?,'\"-:(\n\t\x0b\x1c日"), max_size=40))
+@example("Tea")
+@example("a" * 1_001)
+@example("1. x")
+def test_a_text_that_is_taken_for_one_line_is_one(text: str) -> None:
+    quick = split_lines(text)
+    with patch.object(cutting, "_ONE_LINE", re.compile("(?!)")):
+        assert split_lines(text) == quick

@@ -7,48 +7,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.domain import postings
-from onrecord.domain.postings import (
-    LINE_COUNT_MAX,
-    REPEAT_MASK,
-    REPEAT_SHIFT,
-    WEIGHT_MAX_HALVES,
-    LineCount,
-    Posting,
-    TermMatches,
-    pack_postings,
-    quantise_tokens,
-)
+from onrecord.domain.postings import pack_terms, quantise_tokens
+from tests.plain_postings import bound, count_postings, read_postings
 
-counts = st.integers(1, 300)
-places = st.dictionaries(st.integers(0, 65_534), counts, max_size=5).map(
-    lambda found: tuple(LineCount(line, count) for line, count in sorted(found.items()))
-)
+terms = st.lists(
+    st.tuples(st.sampled_from("abcde"), st.sampled_from((1, 1, 1, 2, 30, 62, 63, 64, 128, 300))), max_size=4
+).map(lambda parts: [term for term, count in parts for _ in range(count)])
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 600), places, st.booleans()), max_size=6),
-    st.integers(0, 10**7),
-    st.integers(0, 70_000),
-)
+@given(st.lists(terms, max_size=5), st.lists(st.tuples(terms, st.integers(1, 4)), max_size=3), st.integers(0, 3))
 def test_what_is_packed_can_be_read(
-    parts: list[tuple[int, tuple[LineCount, ...], bool]], tokens: int, lines: int
+    lines: list[list[str]], fields: list[tuple[list[str], int]], empty_lines: int
 ) -> None:
-    given_postings = [Posting(f"t{place}", *part) for place, part in enumerate(parts)]
-    packed = pack_postings(given_postings, tokens, lines)
-    assert packed.terms == [posting.term for posting in given_postings]
-    for place, posting in enumerate(given_postings):
-        value = packed.packed[place]
+    lines = [[]] * empty_lines + lines
+    document = pack_terms(lines, fields)
+    assert read_postings(document) == [bound(posting) for posting in count_postings(lines, fields)]
+    assert document.tokens == sum(map(len, lines)) + sum(len(terms) for terms, _ in fields)
+    assert document.line_count == len(lines)
+    assert document.repeats == sorted(document.repeats)
+    for value in document.packed:
         assert 0 < value < 1 << 25
-        assert postings.read_weight_halves(value) == min(posting.weight_halves, WEIGHT_MAX_HALVES)
-        assert postings.read_document_tokens(value) == quantise_tokens(tokens)
-        assert postings.is_named(value) == posting.is_named
-        assert postings.is_of_only_line(value) == (lines == 1)
-        most = max((count for _, count in posting.lines), default=0)
-        assert postings.read_occurrences(value) == min(most, LINE_COUNT_MAX)
-        repeats = [9 << REPEAT_SHIFT | item & REPEAT_MASK for item in packed.repeats if item >> REPEAT_SHIFT == place]
-        match = TermMatches("t", [9], [packed.lines[place]], [value], [5 << REPEAT_SHIFT, *repeats, 10 << REPEAT_SHIFT])
-        expected = [LineCount(line, min(count, LINE_COUNT_MAX)) for line, count in posting.lines]
-        assert list(postings.list_lines(match, 0)) == expected
+        assert postings.read_document_tokens(value) == quantise_tokens(document.tokens)
+        assert postings.is_of_only_line(value) == (len(lines) == 1)
+
+
+def test_the_last_line_that_is_kept_can_be_read() -> None:
+    lines = [["a"], *[[]] * 65_533, ["a", "b"]]
+    assert read_postings(pack_terms(lines, ())) == count_postings(lines, ())
 
 
 @given(st.integers(0, 480_000))

@@ -12,19 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.domain.documents import AnalyzedDocument, analyze_document
+from onrecord.domain.documents import analyze_document
 from onrecord.domain.heads import VersionHead
 from onrecord.domain.postings import (
     REPEAT_MASK,
     REPEAT_SHIFT,
     Candidates,
+    PackedDocument,
     Statistics,
     TermMatches,
-    pack_postings,
     quantise_tokens,
 )
 from onrecord.domain.ranking import Ranked, compute_idf, rank, score
 from tests.indexes import make_turn, make_version
+from tests.plain_postings import read_postings
 
 HEADS = {number: make_version(f"r{number:03}", "", seq=number).head for number in range(200)}
 
@@ -33,19 +34,18 @@ def get_heads(documents: Collection[int]) -> Mapping[int, VersionHead]:
     return {number: HEADS[number] for number in documents}
 
 
-def match(documents: Sequence[AnalyzedDocument], terms: Sequence[str]) -> Candidates:
+def match(documents: Sequence[PackedDocument], terms: Sequence[str]) -> Candidates:
     """Return the candidates of a corpus; documents are numbered from 0."""
     found: dict[str, TermMatches] = {
         term: TermMatches(term, array("I"), array("H"), array("I"), array("Q")) for term in terms
     }
-    for number, document in enumerate(documents):
-        packed = pack_postings(document.postings, document.tokens, document.lines)
+    for number, packed in enumerate(documents):
         for place, term in enumerate(packed.terms):
             if term in found:
                 columns = found[term]
                 for column, value in (
                     (columns.documents, number),
-                    (columns.lines, packed.lines[place]),
+                    (columns.lines, packed.lines[place] if packed.lines else 0),
                     (columns.packed, packed.packed[place]),
                 ):
                     assert isinstance(column, array)
@@ -56,17 +56,17 @@ def match(documents: Sequence[AnalyzedDocument], terms: Sequence[str]) -> Candid
     statistics = Statistics(
         documents=len(documents),
         tokens=sum(document.tokens for document in documents),
-        lines=sum(document.lines for document in documents),
+        lines=sum(document.line_count for document in documents),
         document_frequency={term: len(columns.documents) for term, columns in found.items()},
     )
     return Candidates(statistics, list(found.values()))
 
 
-def make(text: str, title: str = "", tags: Sequence[str] = ()) -> AnalyzedDocument:
+def make(text: str, title: str = "", tags: Sequence[str] = ()) -> PackedDocument:
     return analyze_document(title, tags, (), text)
 
 
-def order(documents: Sequence[AnalyzedDocument], *terms: str) -> list[int]:
+def order(documents: Sequence[PackedDocument], *terms: str) -> list[int]:
     return [hit.document for hit in rank(match(documents, terms), 100, get_heads)]
 
 
@@ -86,7 +86,7 @@ FILLER = [make(f"filler number{number} and nothing else") for number in range(20
         (make("a rare word"), make("a filler word"), ("rare", "filler")),
     ],
 )
-def test_the_better_document_stands_first(better: AnalyzedDocument, worse: AnalyzedDocument, terms: tuple[str]) -> None:
+def test_the_better_document_stands_first(better: PackedDocument, worse: PackedDocument, terms: tuple[str]) -> None:
     assert order([worse, better, *FILLER], *terms)[:2] == [1, 0]
 
 
@@ -138,7 +138,7 @@ TERMS = ("tea", "milk", "rare", "fox")
 
 
 @given(corpora, st.integers(1, 50))
-def test_the_best_are_the_first_of_all_by_score(documents: list[AnalyzedDocument], limit: int) -> None:
+def test_the_best_are_the_first_of_all_by_score(documents: list[PackedDocument], limit: int) -> None:
     candidates = match(documents, TERMS)
     every = sorted(score(candidates), key=lambda item: (-item[1], item[0]))
     ranked = rank(candidates, limit, get_heads)
@@ -149,16 +149,16 @@ def round_to(value: float, grid: int) -> Fraction:
     return Fraction(math.floor(value * grid + 0.5), grid)
 
 
-def compute_score(documents: Sequence[AnalyzedDocument], number: int) -> Fraction:
+def compute_score(documents: Sequence[PackedDocument], number: int) -> Fraction:
     """Return the score of a document by the definition in the module's text, from the postings as they came in."""
     document = documents[number]
     tokens = sum(other.tokens for other in documents)
     whole = Fraction(0)
-    lines = {line: Fraction(0) for line in range(max(document.lines, 1))}
-    for posting in document.postings:
+    lines = {line: Fraction(0) for line in range(max(document.line_count, 1))}
+    for posting in read_postings(document):
         if posting.term not in TERMS:
             continue
-        frequency = sum(posting.term in {other.term for other in found.postings} for found in documents)
+        frequency = sum(posting.term in found.terms for found in documents)
         rarity = math.log(1 + (len(documents) - frequency + 0.5) / (frequency + 0.5))
         idf = max(round_to(rarity, 2**12), Fraction(1, 2**12))
         weight = posting.weight_halves / 2
@@ -172,13 +172,13 @@ def compute_score(documents: Sequence[AnalyzedDocument], number: int) -> Fractio
 
 
 @given(corpora)
-def test_the_score_is_what_its_definition_says(documents: list[AnalyzedDocument]) -> None:
+def test_the_score_is_what_its_definition_says(documents: list[PackedDocument]) -> None:
     for number, value in score(match(documents, TERMS)):
         assert Fraction(value) == compute_score(documents, number)
 
 
 @given(corpora, st.randoms(use_true_random=False))
-def test_a_score_does_not_hang_on_the_order_of_terms(documents: list[AnalyzedDocument], chance: random.Random) -> None:
+def test_a_score_does_not_hang_on_the_order_of_terms(documents: list[PackedDocument], chance: random.Random) -> None:
     candidates = match(documents, TERMS)
     shuffled = list(candidates.matches)
     chance.shuffle(shuffled)
@@ -186,7 +186,7 @@ def test_a_score_does_not_hang_on_the_order_of_terms(documents: list[AnalyzedDoc
 
 
 @given(corpora)
-def test_a_score_does_not_hang_on_what_else_is_found(documents: list[AnalyzedDocument]) -> None:
+def test_a_score_does_not_hang_on_what_else_is_found(documents: list[PackedDocument]) -> None:
     candidates = match(documents, TERMS)
     alone = []
     for number in range(len(documents)):
@@ -201,7 +201,7 @@ def test_a_score_does_not_hang_on_what_else_is_found(documents: list[AnalyzedDoc
 
 
 @given(st.lists(st.lists(words, min_size=1, max_size=6).map(" ".join).map(make), min_size=1, max_size=20))
-def test_the_score_of_one_line_is_the_sum_of_its_terms_without_rounding(documents: list[AnalyzedDocument]) -> None:
+def test_the_score_of_one_line_is_the_sum_of_its_terms_without_rounding(documents: list[PackedDocument]) -> None:
     candidates = match(documents, TERMS)
     sums: dict[int, Fraction] = {}
     for found in candidates.matches:
@@ -211,7 +211,7 @@ def test_the_score_of_one_line_is_the_sum_of_its_terms_without_rounding(document
 
 
 @given(corpora)
-def test_scores_lie_on_a_grid_on_which_sums_are_exact(documents: list[AnalyzedDocument]) -> None:
+def test_scores_lie_on_a_grid_on_which_sums_are_exact(documents: list[PackedDocument]) -> None:
     for _, value in score(match(documents, TERMS)):
         assert (Fraction(value) * 2**32).denominator == 1
 

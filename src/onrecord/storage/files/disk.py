@@ -11,14 +11,16 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import groupby
 
 from onrecord.domain.errors import StorageFailedError
 from onrecord.storage.files import syscalls
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+_SMALL_BYTES = 1 << 20
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -103,19 +105,22 @@ class Disk:
             OSError: not there, a link (ELOOP), or not a regular file (EINVAL).
         """
         with self._open(path, os.O_RDONLY | os.O_NONBLOCK) as fd:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
-                raise OSError(errno.EINVAL, "not a regular file", path)
-            wanted = found.st_size - offset if size_bytes < 0 else size_bytes
-            parts: list[bytes] = []
-            while wanted > 0:
-                part = os.pread(fd, min(wanted, 1 << 24), offset)
-                if not part:
-                    break
-                parts.append(part)
-                offset += len(part)
-                wanted -= len(part)
-            return b"".join(parts)
+            return _read_open(fd, offset, size_bytes)
+
+    def read_each(self, paths: Iterable[str]) -> Iterator[bytes | None]:
+        """Yield the bytes of regular files in the order asked, None for what cannot be read.
+
+        Files of one folder that follow one another cost one opening of that folder.
+        """
+        for parent, names in groupby(paths, key=_name_parent):
+            start = len(parent) + 1 if parent else 0
+            with ExitStack() as stack:
+                try:
+                    folder_fd = stack.enter_context(self.folder(parent))
+                except OSError:
+                    folder_fd = -1
+                for path in names:
+                    yield _read_in(folder_fd, path[start:])
 
     def list_folder(self, path: str) -> list[str]:
         """Return the names in a folder, ascending."""
@@ -228,6 +233,45 @@ class Disk:
         parent, source_name, target_name = _siblings(source, target)
         with self.folder(parent) as fd:
             os.link(source_name, target_name, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+
+
+def _name_parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _read_in(folder_fd: int, name: str) -> bytes | None:
+    if folder_fd < 0:
+        return None
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | _FILE_FLAGS, dir_fd=folder_fd)
+    except OSError:
+        return None
+    try:
+        return _read_open(fd, 0, -1)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
+def _read_open(fd: int, offset: int, size_bytes: int) -> bytes:
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    wanted = found.st_size - offset if size_bytes < 0 else size_bytes
+    if 0 < wanted <= _SMALL_BYTES:
+        part = os.pread(fd, wanted, offset)
+        if len(part) == wanted:
+            return part
+    parts: list[bytes] = []
+    while wanted > 0:
+        part = os.pread(fd, min(wanted, 1 << 24), offset)
+        if not part:
+            break
+        parts.append(part)
+        offset += len(part)
+        wanted -= len(part)
+    return b"".join(parts)
 
 
 def _siblings(one: str, other: str) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -295,6 +295,10 @@ class FileVaultStore:
                 return self._vault.read(path, offset, size_bytes)
             except FileNotFoundError as error:
                 raise NotFoundError("the file is not there", field="path") from error
+
+    def read_files(self, paths: Iterable[str]) -> Iterator[bytes | None]:
+        """Yield the bytes of whole files in the order asked, None for what is not there or cannot be read."""
+        return self._vault.read_each(paths)
 
     def find_problems(self) -> Sequence[Problem]:
         """Return what the store knows to be wrong with itself."""

@@ -8,8 +8,9 @@ documents (32 bits, ascending), lines (16; left out when all are 0), packed post
 from __future__ import annotations
 
 import sqlite3
+import sys
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +29,7 @@ _INSERT = "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _OF_TERM = "era = ? AND partition = ? AND term = ?"
 
 Key = tuple[int, int, str]
+Block = tuple[int, int, str, int, bytearray, bytearray, bytearray, bytearray]  # key, first document, arrays
 
 
 @dataclass(slots=True)
@@ -54,8 +56,10 @@ class PostingList:
             self.repeats + other.repeats,
         )
 
-    def select(self, flags: Sequence[bool]) -> PostingList:
-        """Return the documents whose flag is set."""
+    def select(self, flags: Sequence[bool] | bytes) -> PostingList:
+        """Return the documents whose flag is set; this list itself where all are."""
+        if all(flags):
+            return self
         chosen = PostingList(
             array("I", compress(self.documents, flags)),
             array("H", compress(self.lines, flags)),
@@ -73,6 +77,15 @@ class PostingList:
     def drop(self, documents: Collection[int]) -> PostingList:
         """Return what lies outside a set of documents."""
         return self.select([document not in documents for document in self.documents])
+
+    def remove(self, documents: Iterable[int]) -> None:
+        """Take some documents out of this list; the work is theirs, not that of what is left."""
+        for document in documents:
+            place = bisect_left(self.documents, document)
+            if place < len(self.documents) and self.documents[place] == document:
+                del self.documents[place], self.lines[place], self.packed[place]
+                start = bisect_left(self.repeats, document << REPEAT_SHIFT)
+                del self.repeats[start : bisect_left(self.repeats, (document + 1) << REPEAT_SHIFT, start)]
 
     def sort(self) -> PostingList:
         """Return the list ascending by document."""
@@ -98,10 +111,10 @@ class PostingList:
             )
             yield PostingList(documents, self.lines[piece], self.packed[piece], array("Q", repeats))
 
-    def encode(self) -> tuple[bytes, bytes, bytes, bytes]:
-        """Return the four arrays of a block."""
-        lines = self.lines.tobytes() if any(self.lines) else b""
-        return self.documents.tobytes(), lines, self.packed.tobytes(), self.repeats.tobytes()
+    def encode(self) -> tuple[bytearray, bytearray, bytearray, bytearray]:
+        """Return the four arrays of a block, as the driver takes them quickest."""
+        lines = bytearray(self.lines) if any(self.lines) else bytearray()
+        return bytearray(self.documents), lines, bytearray(self.packed), bytearray(self.repeats)
 
     def to_matches(self, term: str) -> TermMatches:
         """Return the list as the answer for a term."""
@@ -156,8 +169,18 @@ def read_documents(
 
 def insert_lists(connection: sqlite3.Connection, lists: Iterable[tuple[Key, PostingList]]) -> None:
     """Insert lists that are not there yet; fastest in the order of their keys."""
-    rows = ((*key, piece.documents[0], *piece.encode()) for key, added in lists for piece in added.cut())
-    connection.executemany(_INSERT, rows)
+    insert_blocks(connection, (block for key, added in lists for block in encode_blocks(key, added)))
+
+
+def encode_blocks(key: Key, added: PostingList) -> Iterator[Block]:
+    """Yield a list as blocks."""
+    for piece in added.cut():
+        yield (*key, piece.documents[0], *piece.encode())
+
+
+def insert_blocks(connection: sqlite3.Connection, blocks: Iterable[Block]) -> None:
+    """Insert blocks that are not there yet; fastest in the order of their keys."""
+    connection.executemany(_INSERT, blocks)
 
 
 def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, removed: Collection[int]) -> None:
@@ -170,6 +193,8 @@ def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, rem
             _insert(connection, key, added, None)
         return
     first, *encoded = last
+    if not removed and _append(connection, key, first, encoded, added):
+        return
     block = decode_block(*encoded)
     if not removed and added.documents[0] > block.documents[-1]:
         _replace(connection, key, first, block.join(added))
@@ -183,8 +208,29 @@ def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, rem
         touched.setdefault(_find_block(firsts, document), ([False] * len(added.documents), set()))[1].add(document)
     for first, (flags, gone) in touched.items():
         row = connection.execute(f"SELECT {_COLUMNS} FROM postings WHERE {_OF_TERM} AND first = ?", (*key, first))
-        block = decode_block(*row.fetchone()).drop(gone)
-        _replace(connection, key, first, block.join(added.select(flags)).sort())
+        block = decode_block(*row.fetchone())
+        block.remove(gone)
+        chosen = added.select(flags)
+        is_in_order = not (block.documents and chosen.documents) or chosen.documents[0] > block.documents[-1]
+        joined = block.join(chosen)
+        _replace(connection, key, first, joined if is_in_order else joined.sort())
+
+
+def _append(connection: sqlite3.Connection, key: Key, first: int, block: Sequence[bytes], added: PostingList) -> bool:
+    """Append to the last block of a list without taking it apart; return False where that cannot be done."""
+    documents, lines, packed, repeats = block
+    size = len(documents)
+    is_sound = 0 < size == len(packed) and not size % 4
+    if not is_sound or lines or size // 4 + len(added.documents) > BLOCK_MAX_COUNT or any(added.lines):
+        return False
+    if int.from_bytes(documents[-4:], sys.byteorder) >= added.documents[0]:
+        return False
+    joined = (documents + added.documents.tobytes(), packed + added.packed.tobytes(), repeats + added.repeats.tobytes())
+    connection.execute(
+        f"UPDATE postings SET documents = ?, packed = ?, repeats = ? WHERE {_OF_TERM} AND first = ?",
+        (*map(bytearray, joined), *key, first),
+    )
+    return True
 
 
 def _find_block(firsts: Sequence[int], document: int) -> int:

@@ -1,38 +1,45 @@
-"""The catalogue: heads of versions and turns, files, watermarks; which version of a record is current since when."""
+"""The catalogue: heads of versions and turns; which version of a record is current since when."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onrecord.domain.filenames import fold_path
 from onrecord.domain.heads import TurnName, VersionHead, order_of
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
-from onrecord.domain.names import fold_name
-from onrecord.ports.index import Document, FileRow, FileStamp, Filter
+from onrecord.ports.index import Document, Filter
 from onrecord.storage.sqlite.schema import build_damage
-
-Facets = tuple[str, tuple[str, ...]]
+from onrecord.storage.sqlite.spellings import insert_spellings
 
 _NEVER = Instant("")
-_NO_TURN = (None,) * 8
 _AFTER_IDS = "{"  # follows every character of base32
 _LIST_MAX_COUNT = 64
 
 # In the order of the fields of VersionHead and TurnName.
 _COLUMNS = (
     "log, seq, id, version, kind, status, origin, workspace, partitions.name, path, title, recorded_at, text_sha256, "
-    "type, tags, event_time, is_displaced, is_observed, key, source, session, turn, n, block, role, speaker, time, "
+    "also_in, tags, event_time, is_displaced, is_observed, key, source, session, turn, n, block, role, speaker, time, "
     "offset_bytes, size_bytes, redacted, document"
 )
 _SELECT = f"SELECT {_COLUMNS} FROM heads JOIN partitions ON partitions.number = heads.partition "
-_INSERT = f"INSERT OR IGNORE INTO heads VALUES ({', '.join('?' * 35)})"
-_FILE_COLUMNS = "path, record, size_bytes, mtime_ns, ctime_ns, device, inode, sha256, checked_ns"
-_IS_VERSION = "n IS NULL AND is_displaced = 0"
+_WRITTEN = (
+    "document, log, seq, id, version, kind, status, origin, workspace, partition, path, title, recorded_at, "
+    "text_sha256, is_displaced, is_observed, key, offset_bytes, size_bytes, tokens, lines, ended_at, "
+    "also_in, tags, event_time, redacted"
+)
+# An empty text stands for NULL in the last four: the driver is slow in taking None, as it is with bool and bytes.
+_VERSION_COLUMNS = 26
+_VALUES = f"{', '.join('?' * 22)}, nullif(?, ''), nullif(?, ''), nullif(?, ''), nullif(?, '')"
+_INSERT = f"INSERT OR IGNORE INTO heads ({_WRITTEN}) VALUES ({_VALUES})"
+_INSERT_TURN = (
+    f"INSERT OR IGNORE INTO heads ({_WRITTEN}, n, source, session, turn, block, role, speaker, time) "
+    f"VALUES ({_VALUES}, {', '.join('?' * 8)})"
+)
+_IS_VERSION = "n IS NULL AND ended_at <> ''"  # an end before all time is that of a displaced version
 _ORDER = "version, recorded_at, log, seq"
 _TURN_ORDER = "n, recorded_at, log, seq"
 
@@ -55,33 +62,17 @@ class Taken:
     died: Sequence[Died]
 
 
-def take_in(
-    connection: sqlite3.Connection, document: Document, number: int, partition: int, *, is_new_record: bool
-) -> Taken | None:
-    """Insert a head under a new document number and end what it supersedes; return None where its entry is known.
-
-    `is_new_record` spares the search for other versions of the record; it may be False for want of knowledge.
-    """
+def take_in(connection: sqlite3.Connection, document: Document, number: int, partition: int) -> Taken | None:
+    """Insert a head under a new document number and end what it supersedes; return None where its entry is known."""
     head = document.head
-    turn = head.turn
     earlier: list[Any] = []
-    ended_at = OPEN_END
-    named: tuple[object, ...] = _NO_TURN
-    if turn is not None:
-        named = (turn.n, turn.source, turn.session, turn.turn, turn.block, turn.role, turn.speaker, turn.time)
-    elif head.is_displaced:
-        ended_at = _NEVER
-    elif not is_new_record:
+    ended_at = find_first_end(head)
+    if ended_at == OPEN_END and head.turn is None:
         earlier, ended_at = _find_neighbours(connection, head)
-    ref, tags = head.ref, head.tags
-    first = (number, ref.log, ref.seq, head.id, head.version, head.kind, head.status, head.origin, head.workspace)
-    second = (partition, head.path, head.title, head.recorded_at, head.text_sha256, head.type, _write_list(tags))
-    third = (head.event_time, head.is_displaced, head.is_observed, head.key, head.offset_bytes, head.size_bytes)
-    fourth = (_write_list(fold_tags(tags)) if tags else None, document.tokens, document.lines, ended_at)
-    inserted = _insert(connection, first + second + third + (_write_list(head.redacted),) + named + fourth)
+    inserted = _insert(connection, describe_head(document, number, partition, ended_at))
     if not inserted.rowcount:
         return None
-    _insert_workspace(connection, head)
+    insert_spellings(connection, head)
     died = []
     for superseded, part, tokens, lines, end, status, *_ in earlier:
         connection.execute("UPDATE heads SET ended_at = ? WHERE document = ?", (head.recorded_at, superseded))
@@ -90,26 +81,52 @@ def take_in(
     return Taken(ended_at == OPEN_END and head.status == "current", died)
 
 
-def _insert_workspace(connection: sqlite3.Connection, head: VersionHead) -> None:
-    connection.execute(
-        "INSERT INTO workspaces VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET since = ?3 WHERE ?3 < since",
-        [value.encode(errors="replace").decode() for value in (fold_name(head.workspace), head.workspace)]
-        + [head.recorded_at],
+def find_first_end(head: VersionHead) -> Instant:
+    """Return since when a head is not current as far as it alone tells: open, or never was for a displaced version."""
+    return _NEVER if head.is_displaced and head.turn is None else OPEN_END
+
+
+def describe_head(document: Document, number: int, partition: int, ended_at: Instant) -> tuple[object, ...]:
+    """Return the row of a head."""
+    head, packed, turn = document.head, document.packed, document.head.turn
+    ref = head.ref
+    row = (
+        *(number, ref.log, ref.seq, head.id, head.version, head.kind, head.status, head.origin, head.workspace),
+        *(partition, head.path, head.title, head.recorded_at, bytearray(head.text_sha256)),
+        *(int(head.is_displaced), int(head.is_observed), head.key, head.offset_bytes, head.size_bytes),
+        *(packed.tokens, packed.line_count, ended_at),
+        _write_list(head.also_in) if head.also_in else "",
+        _write_list(head.tags) if head.tags else "",
+        head.event_time or "",
+        _write_list(head.redacted) if head.redacted else "",
     )
-
-
-def list_spellings(connection: sqlite3.Connection, folded: str) -> list[str]:
-    """Return the workspaces whose name folds to this, first recorded first."""
-    rows = connection.execute("SELECT name FROM workspaces WHERE folded = ? ORDER BY since, name", (folded,))
-    return [name for (name,) in rows]
+    if turn is None:
+        return row
+    return (*row, turn.n, turn.source, turn.session, turn.turn, turn.block, turn.role, turn.speaker, turn.time)
 
 
 def _insert(connection: sqlite3.Connection, values: Sequence[object]) -> sqlite3.Cursor:
+    statement = _INSERT if len(values) == _VERSION_COLUMNS else _INSERT_TURN
     try:
-        return connection.execute(_INSERT, values)
-    except UnicodeEncodeError:  # half a surrogate pair, out of an escape in a file that somebody else wrote
-        repaired = [value.encode(errors="replace").decode() if isinstance(value, str) else value for value in values]
-        return connection.execute(_INSERT, repaired)
+        return connection.execute(statement, values)
+    except UnicodeEncodeError:
+        return connection.execute(statement, _repair(values))
+
+
+def insert_heads(connection: sqlite3.Connection, rows: Sequence[Sequence[object]]) -> None:
+    """Insert heads of new entries as `describe_head` gives them."""
+    versions = [row for row in rows if len(row) == _VERSION_COLUMNS]
+    turns = [row for row in rows if len(row) > _VERSION_COLUMNS] if len(versions) < len(rows) else []
+    for statement, chosen in ((_INSERT, versions), (_INSERT_TURN, turns)):
+        try:
+            connection.executemany(statement, chosen)
+        except UnicodeEncodeError:  # those before the row at fault are in, and are ignored now
+            connection.executemany(statement, map(_repair, chosen))
+
+
+def _repair(values: Sequence[object]) -> list[object]:
+    """Replace half a surrogate pair, out of an escape in a file that somebody else wrote."""
+    return [value.encode(errors="replace").decode() if isinstance(value, str) else value for value in values]
 
 
 def _find_neighbours(connection: sqlite3.Connection, head: VersionHead) -> tuple[list[Any], Instant]:
@@ -133,13 +150,8 @@ def _find_neighbours(connection: sqlite3.Connection, head: VersionHead) -> tuple
     return earlier, OPEN_END if end is None else Instant(end)
 
 
-def fold_tags(tags: Iterable[str]) -> list[str]:
-    """Return the tags as they are compared."""
-    return [tag.casefold() for tag in tags]
-
-
-def _write_list(items: Sequence[str]) -> str | None:
-    return json.dumps(items, ensure_ascii=False) if items else None
+def _write_list(items: Sequence[str]) -> str:
+    return json.dumps(items, ensure_ascii=False)
 
 
 def _read_list(text: str | None) -> tuple[str, ...]:
@@ -171,7 +183,7 @@ def read_head(row: Sequence[Any]) -> VersionHead:
             title=row[10],
             recorded_at=row[11],
             text_sha256=row[12],
-            type=row[13],
+            also_in=_read_list(row[13]),
             tags=_read_list(row[14]),
             event_time=row[15],
             is_displaced=bool(row[16]),
@@ -184,6 +196,31 @@ def read_head(row: Sequence[Any]) -> VersionHead:
         )
     except (ValueError, TypeError) as error:
         raise build_damage("a head cannot be read") from error
+
+
+def end_superseded(connection: sqlite3.Connection) -> list[int]:
+    """End every version that another of its record supersedes; return the live documents that died, ascending."""
+    rows = connection.execute(
+        "SELECT document, is_live, end FROM "
+        "(SELECT document, ended_at, ended_at = ?1 AND status = 'current' AS is_live, "
+        f"min(recorded_at) OVER (PARTITION BY id ORDER BY {_ORDER} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) "
+        f"AS end FROM heads WHERE {_IS_VERSION} AND id IN "
+        f"(SELECT id FROM heads WHERE {_IS_VERSION} GROUP BY id HAVING count(*) > 1)) "
+        "WHERE end IS NOT NULL AND end <> ended_at ORDER BY document",
+        (OPEN_END,),
+    ).fetchall()
+    connection.executemany("UPDATE heads SET ended_at = ? WHERE document = ?", ((end, doc) for doc, _, end in rows))
+    return [document for document, is_live, _ in rows if is_live]
+
+
+def count_partitions(connection: sqlite3.Connection) -> None:
+    """Count the live documents of each partition anew, with their tokens and lines."""
+    counts = connection.execute(
+        "SELECT count(*), sum(tokens), sum(lines), partition FROM heads "
+        "WHERE ended_at = ? AND status = 'current' GROUP BY partition",
+        (OPEN_END,),
+    ).fetchall()
+    connection.executemany("UPDATE partitions SET documents = ?, tokens = ?, lines = ? WHERE number = ?", counts)
 
 
 def find_ids(connection: sqlite3.Connection, prefix: str, limit: int) -> list[RecordId]:
@@ -290,20 +327,13 @@ def filter_documents(
         condition, more = _describe_known(allowed.as_of, allowed.horizons)
         conditions.append(condition)
         bound += more
-    named: Mapping[str, Collection[str]] = {
-        "workspace": allowed.workspaces,
-        "kind": allowed.kinds,
-        "status": allowed.statuses,
-        "origin": allowed.origins,
-        "type": allowed.types,
-    }
-    for column, wanted in named.items():
-        if wanted:
-            conditions.append(f"{column} IN ({', '.join('?' * len(wanted))})")
-            bound += wanted
-    for tag in fold_tags(allowed.tags):
-        conditions.append("EXISTS (SELECT 1 FROM json_each(folded_tags) WHERE value = ?)")
-        bound.append(tag)
+    if allowed.statuses:
+        conditions.append(f"status IN ({', '.join('?' * len(allowed.statuses))})")
+        bound += allowed.statuses
+    if allowed.workspaces:
+        wanted = f"IN ({', '.join('?' * len(allowed.workspaces))})"
+        conditions.append(f"(workspace {wanted} OR EXISTS (SELECT 1 FROM json_each(also_in) WHERE value {wanted}))")
+        bound += [*allowed.workspaces, *allowed.workspaces]
     rows = connection.execute(f"SELECT document FROM heads WHERE {' AND '.join(conditions)}", bound)
     return {document for (document,) in rows}
 
@@ -328,10 +358,10 @@ def _describe_known(as_of: Instant, horizons: Mapping[LogId, int]) -> tuple[str,
     return condition, [*known, *known]
 
 
-def read_facets(connection: sqlite3.Connection, where: str, *values: object) -> dict[int, Facets]:
-    """Return workspace and folded tags of the heads of a condition on `document`, by document number."""
-    rows = connection.execute(f"SELECT document, workspace, folded_tags FROM heads WHERE {where}", values)
-    return {document: (workspace, _read_list(tags)) for document, workspace, tags in rows}
+def read_workspaces(connection: sqlite3.Connection, where: str, *values: object) -> dict[int, tuple[str, ...]]:
+    """Return the workspaces of the heads of a condition on `document`, home first, by document number."""
+    rows = connection.execute(f"SELECT document, workspace, also_in FROM heads WHERE {where}", values)
+    return {document: (workspace, *_read_list(also_in)) for document, workspace, also_in in rows}
 
 
 def count(connection: sqlite3.Connection) -> dict[str, int]:
@@ -340,36 +370,3 @@ def count(connection: sqlite3.Connection) -> dict[str, int]:
     (heads,) = connection.execute("SELECT count(*) FROM heads").fetchone()
     (files,) = connection.execute("SELECT count(*) FROM files").fetchone()
     return {"records": records, "versions": versions, "turns": heads - versions, "files": files}
-
-
-def write_file(connection: sqlite3.Connection, stamp: FileStamp) -> None:
-    """Insert or replace a stamp."""
-    connection.execute(
-        "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(stamp.path, fold_path(stamp.path), stamp.record, stamp.size_bytes, stamp.mtime_ns, stamp.ctime_ns),
-            *(str(stamp.device), str(stamp.inode), stamp.sha256, stamp.checked_ns),
-        ),
-    )
-
-
-def list_files(connection: sqlite3.Connection, where: str = "", *values: object) -> list[FileStamp]:
-    """Return the stamps of a condition on `files`, by path."""
-    try:
-        return [
-            FileStamp(path, RecordId(record), size, mtime_ns, ctime_ns, int(device), int(inode), sha256, checked_ns)
-            for path, record, size, mtime_ns, ctime_ns, device, inode, sha256, checked_ns in connection.execute(
-                f"SELECT {_FILE_COLUMNS} FROM files {where} ORDER BY path", values
-            )
-        ]
-    except (ValueError, TypeError) as error:
-        raise build_damage("a stamp cannot be read") from error
-
-
-def page_files(connection: sqlite3.Connection, after: str, limit: int) -> list[FileRow]:
-    """Return at most `limit` stamps with a path behind `after`, by path, as they are stored."""
-    return connection.execute(
-        "SELECT path, size_bytes, mtime_ns, ctime_ns, device, inode, checked_ns FROM files WHERE path > ? "
-        "ORDER BY path LIMIT ?",
-        (after, limit),
-    ).fetchall()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from onrecord.domain.postings import REPEAT_MASK, REPEAT_SHIFT, pack_postings
-from onrecord.ports.index import Document
+from onrecord.domain.postings import REPEAT_MASK, REPEAT_SHIFT, PackedDocument
 from onrecord.storage.sqlite.blocks import decode_block
 from onrecord.storage.sqlite.schema import build_damage
 
@@ -51,20 +50,19 @@ class ForwardRow:
         return zip(self.terms, self.lines, self.packed, strict=True)
 
 
-def write_forward(
-    connection: sqlite3.Connection, number: int, partition: int, document: Document, *, is_live: bool
-) -> None:
-    """Insert the forward row of a document."""
-    packed = pack_postings(document.postings, document.tokens, document.lines)
-    connection.execute(
-        "INSERT INTO forward VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(number, partition, is_live, TERM_END.join((*packed.terms, ""))),
-            array("H", packed.lines).tobytes() if any(packed.lines) else b"",
-            array("I", packed.packed).tobytes(),
-            array("Q", packed.repeats).tobytes() if packed.repeats else b"",
-        ),
+def encode_forward(number: int, partition: int, packed: PackedDocument, *, is_live: bool) -> tuple[object, ...]:
+    """Return the forward row of a document; arrays as `bytearray`, which the driver takes quicker than `bytes`."""
+    return (
+        *(number, partition, int(is_live), TERM_END.join((*packed.terms, ""))),
+        bytearray(array("H", packed.lines)) if packed.lines else bytearray(),
+        bytearray(array("I", packed.packed)),
+        bytearray(array("Q", packed.repeats)) if packed.repeats else bytearray(),
     )
+
+
+def insert_forward(connection: sqlite3.Connection, rows: Iterable[tuple[object, ...]]) -> None:
+    """Insert forward rows as `encode_forward` gives them."""
+    connection.executemany("INSERT INTO forward VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def read_forward(connection: sqlite3.Connection, where: str, *values: object) -> Iterator[ForwardRow]:

@@ -20,11 +20,13 @@ from onrecord.domain.heads import VersionHead
 from onrecord.domain.ids import LogId, RecordId
 from onrecord.domain.postings import Candidates
 from onrecord.ports.index import FileRow, FileStamp, Filter, IndexBatch
-from onrecord.storage.sqlite import catalogue
+from onrecord.storage.sqlite import catalogue, stamps
 from onrecord.storage.sqlite.delta import DeltaMemory
 from onrecord.storage.sqlite.intake import take_batch
+from onrecord.storage.sqlite.loading import Loader, paused_collection
 from onrecord.storage.sqlite.matching import match
-from onrecord.storage.sqlite.merging import MERGE_DOCUMENTS, MERGE_POSTINGS, is_merge_due, merge
+from onrecord.storage.sqlite.members import MemberMemory
+from onrecord.storage.sqlite.merging import MergeLimits, is_merge_due, merge
 from onrecord.storage.sqlite.place import (
     create_aside,
     identify,
@@ -34,14 +36,14 @@ from onrecord.storage.sqlite.place import (
     make_empty,
     open_connection,
     remove_file,
-    truncate_log,
 )
-from onrecord.storage.sqlite.schema import Seen, look, make_indexes, translated
+from onrecord.storage.sqlite.schema import Seen, look, translated
+from onrecord.storage.sqlite.spellings import list_spellings
 
 _IDLE_READERS_MAX_COUNT = 8
 _CREATE_TRIES = 20
 _CREATE_PAUSE_S = 0.01
-_OPTIMISE_SHARE = 4
+_LIMITS = MergeLimits()
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
@@ -63,21 +65,16 @@ def _reading(
 class SqliteReader:
     """One consistent read; see `onrecord.ports.index.IndexReader`."""
 
-    def __init__(self, connection: sqlite3.Connection, seen: Seen, memory: DeltaMemory) -> None:
+    def __init__(self, connection: sqlite3.Connection, seen: Seen, memory: DeltaMemory, members: MemberMemory) -> None:
         self._connection = connection
         self._seen = seen
         self._memory = memory
+        self._members = members
 
     @_reading
     def get_watermarks(self) -> Mapping[LogId, int]:
         """Return entries taken in, per log."""
         return {LogId(log): entries for log, entries in self._connection.execute("SELECT log, entries FROM watermarks")}
-
-    @_reading
-    def get_note(self, name: str) -> str | None:
-        """Return a small named text kept with a batch."""
-        row = self._connection.execute("SELECT text FROM notes WHERE name = ?", (name,)).fetchone()
-        return None if row is None else str(row[0])
 
     @_reading
     def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
@@ -107,7 +104,7 @@ class SqliteReader:
     @_reading
     def list_spellings(self, folded: str) -> Sequence[str]:
         """Return the workspaces of all heads whose name folds to this, first recorded first."""
-        return catalogue.list_spellings(self._connection, folded)
+        return list_spellings(self._connection, folded)
 
     @_reading
     def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
@@ -127,22 +124,22 @@ class SqliteReader:
     @_reading
     def get_file(self, path: str) -> FileStamp | None:
         """Return the stamp of one file."""
-        return next(iter(catalogue.list_files(self._connection, "WHERE path = ?", path)), None)
+        return next(iter(stamps.list_files(self._connection, "WHERE path = ?", path)), None)
 
     @_reading
     def list_files(self) -> Sequence[FileStamp]:
         """Return all stamps, by path."""
-        return catalogue.list_files(self._connection)
+        return stamps.list_files(self._connection)
 
     @_reading
     def page_files(self, after: str, limit: int) -> Sequence[FileRow]:
         """Return at most `limit` stamps with a path behind `after`, by path."""
-        return catalogue.page_files(self._connection, after, limit)
+        return stamps.page_files(self._connection, after, limit)
 
     @_reading
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
         """Return the stamps of the files that hold a record, by path."""
-        return catalogue.list_files(self._connection, "WHERE record = ?", record)
+        return stamps.list_files(self._connection, "WHERE record = ?", record)
 
     @_reading
     def has_place(self, folded_path: str) -> bool:
@@ -154,7 +151,7 @@ class SqliteReader:
     def match(self, terms: Sequence[str], allowed: Filter) -> Candidates:
         """Return all postings of the terms in documents that pass the filter, and the statistics."""
         delta = self._memory.get(self._connection, self._seen)
-        return match(self._connection, self._seen, delta, terms, allowed)
+        return match(self._connection, self._seen, delta, self._members, terms, allowed)
 
     @_reading
     def get_heads(self, documents: Collection[int]) -> Mapping[int, VersionHead]:
@@ -172,32 +169,30 @@ class SqliteIndex:
 
     Args:
         path: The index file.
-        merge_documents: A merge is due when so many documents are waiting for it,
-        merge_postings: or so many postings.
+        owner: Whose index it is to be, such as the ids of vault and log; that of another counts as missing.
+        limits: How much may wait to be merged.
 
     Raises:
-        DamagedError: the file is missing, damaged, or of another program version or analyzer: `create` makes an empty
-            one, `rebuild` fills it.
+        DamagedError: the file is missing, damaged, of another owner, program version or analyzer: `create` makes an
+            empty one, `rebuild` fills it.
         StorageFailedError: the disk refused.
     """
 
-    def __init__(
-        self, path: str, *, merge_documents: int = MERGE_DOCUMENTS, merge_postings: int = MERGE_POSTINGS
-    ) -> None:
+    def __init__(self, path: str, owner: str = "", *, limits: MergeLimits = _LIMITS) -> None:
         self._path = path
-        self._due = (merge_documents, merge_postings)
+        self._owner = owner
+        self._limits = limits
         self._lock = Lock()
         self._writing = Lock()
         self._memory = DeltaMemory()
+        self._members = MemberMemory()
         self._identity: tuple[int, int] | None = None
         self._idle: list[sqlite3.Connection] = []
         self._writer: tuple[sqlite3.Connection, tuple[int, int]] | None = None
         self._give_back(*self._borrow())
 
     @classmethod
-    def create(
-        cls, path: str, *, merge_documents: int = MERGE_DOCUMENTS, merge_postings: int = MERGE_POSTINGS
-    ) -> SqliteIndex:
+    def create(cls, path: str, owner: str = "", *, limits: MergeLimits = _LIMITS) -> SqliteIndex:
         """Open the index; where no usable one is, make an empty one.
 
         Raises:
@@ -205,16 +200,16 @@ class SqliteIndex:
         """
         for _ in range(_CREATE_TRIES):  # another process may be about to make it, too
             try:
-                if not is_usable(path):
-                    make_empty(path)
-                return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
+                if not is_usable(path, owner):
+                    make_empty(path, owner)
+                return cls(path, owner, limits=limits)
             except DamagedError:
                 pass
             except StorageFailedError as error:
                 if not is_perhaps_passing(error):
                     raise
             time.sleep(_CREATE_PAUSE_S)
-        return cls(path, merge_documents=merge_documents, merge_postings=merge_postings)
+        return cls(path, owner, limits=limits)
 
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:
@@ -223,8 +218,8 @@ class SqliteIndex:
         try:
             with translated():
                 connection.execute("BEGIN")
-                seen = look(connection)
-            yield SqliteReader(connection, seen, self._memory)
+                seen = look(connection, self._owner)
+            yield SqliteReader(connection, seen, self._memory, self._members)
         finally:
             self._give_back(connection, identity)
 
@@ -232,10 +227,10 @@ class SqliteIndex:
         """Take in a batch in one transaction; a document whose `ref` is known is ignored."""
         with self._write() as connection:
             with _transaction(connection):
-                look(connection)
+                look(connection, self._owner)
                 take_batch(connection, batch)
-            if batch.documents and is_merge_due(connection, *self._due):
-                _merge_if_disk_allows(connection)
+            if batch.documents and is_merge_due(connection, self._limits):
+                _merge_if_disk_allows(connection, self._limits)
 
     def rebuild(self, batches: Iterable[IndexBatch]) -> None:
         """Replace the whole content by the batches' in one step visible to readers only when done."""
@@ -246,36 +241,25 @@ class SqliteIndex:
         built = f"{self._path}.new"
         try:
             with translated():
-                connection = create_aside(built)
-            with closing(connection):
+                connection = create_aside(built, self._owner)
+            with closing(connection), paused_collection():
                 with translated():
                     connection.execute("BEGIN")
-                records: set[int] = set()
+                    loader = Loader(connection)
                 for batch in batches:
                     with translated():
-                        take_batch(connection, batch, records)
+                        loader.take_in(batch)
                 with translated():
-                    merge(connection)
+                    loader.finish()
                     connection.execute("COMMIT")
-                    make_indexes(connection)
-            self._close_writer()
-            self._close_idle()
-            with translated():
-                install(built, self._path)
+                self._close_writer()
+                self._close_idle()
+                with translated():
+                    install(connection, built, self._path)
         except BaseException:
             with translated():
                 remove_file(built)
             raise
-
-    def optimise(self) -> None:
-        """Merge what is waiting, if it is worth it, and empty the write-ahead log as far as readers allow."""
-        documents, postings = (max(limit // _OPTIMISE_SHARE, 1) for limit in self._due)
-        with self._write() as connection:
-            look(connection)
-            if is_merge_due(connection, documents, postings):
-                with _transaction(connection):
-                    merge(connection)
-            truncate_log(connection)
 
     def close(self) -> None:
         """Release what is held."""
@@ -291,7 +275,7 @@ class SqliteIndex:
             if self._writer is not None and self._writer[1] != identity:
                 self._close_writer()
             if self._writer is None:
-                self._writer = (open_connection(self._path), identity)
+                self._writer = (open_connection(self._path, self._owner), identity)
             try:
                 yield self._writer[0]
             except BaseException:
@@ -304,7 +288,7 @@ class SqliteIndex:
             with self._lock:
                 if self._idle:
                     return self._idle.pop(), identity
-            return open_connection(self._path), identity
+            return open_connection(self._path, self._owner), identity
 
     def _give_back(self, connection: sqlite3.Connection, identity: tuple[int, int]) -> None:
         try:
@@ -351,10 +335,10 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _merge_if_disk_allows(connection: sqlite3.Connection) -> None:
+def _merge_if_disk_allows(connection: sqlite3.Connection, limits: MergeLimits) -> None:
     """Merge; the batch before it stands, and what is not merged is found all the same, so a full disk can wait."""
     try:
         with translated(), _transaction(connection):
-            merge(connection)
+            merge(connection, limits)
     except StorageFailedError:
         pass

@@ -7,24 +7,25 @@ from collections import defaultdict
 
 from onrecord.domain.heads import Partition
 from onrecord.ports.index import IndexBatch
-from onrecord.storage.sqlite.catalogue import take_in, write_file
-from onrecord.storage.sqlite.forward import write_forward
+from onrecord.storage.sqlite.catalogue import take_in
+from onrecord.storage.sqlite.forward import encode_forward, insert_forward
+from onrecord.storage.sqlite.stamps import write_files
 
 
-def take_batch(connection: sqlite3.Connection, batch: IndexBatch, records: set[int] | None = None) -> None:
-    """Take in a batch; a document whose `ref` is known is ignored.
+def take_batch(connection: sqlite3.Connection, batch: IndexBatch) -> None:
+    """Take in a batch; a document whose `ref` is known is ignored."""
+    _take_documents(connection, batch)
+    take_rest(connection, batch)
 
-    `records`, if given, holds hashes of all record ids that are in, and gets those of the batch.
-    """
-    _take_documents(connection, batch, records)
+
+def take_rest(connection: sqlite3.Connection, batch: IndexBatch) -> None:
+    """Take in what a batch holds beside documents: files and watermarks."""
     connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in batch.removed_files))
-    for stamp in batch.files:
-        write_file(connection, stamp)
+    write_files(connection, batch.files)
     connection.executemany("INSERT OR REPLACE INTO watermarks VALUES (?, ?)", batch.watermarks.items())
-    connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?)", batch.notes.items())
 
 
-def _take_documents(connection: sqlite3.Connection, batch: IndexBatch, records: set[int] | None) -> None:
+def _take_documents(connection: sqlite3.Connection, batch: IndexBatch) -> None:
     if not batch.documents:
         return
     (last,) = connection.execute("SELECT coalesce(max(document), 0) FROM heads").fetchone()
@@ -35,19 +36,16 @@ def _take_documents(connection: sqlite3.Connection, batch: IndexBatch, records: 
         name = document.head.partition
         number = partitions.get(name)
         if number is None:
-            number = partitions[name] = _number_partition(connection, name)
-        record = hash(document.head.id)
-        is_new_record = records is not None and record not in records
-        taken = take_in(connection, document, last + 1, number, is_new_record=is_new_record)
+            number = partitions[name] = number_partition(connection, name)
+        taken = take_in(connection, document, last + 1, number)
         if taken is None:
             continue
         last += 1
-        if records is not None:
-            records.add(record)
-        write_forward(connection, last, number, document, is_live=taken.is_live)
-        postings += len(document.postings)
+        packed = document.packed
+        insert_forward(connection, [encode_forward(last, number, packed, is_live=taken.is_live)])
+        postings += len(packed.terms)
         if taken.is_live:
-            _add(changed[number], 1, document.tokens, document.lines)
+            _add(changed[number], 1, packed.tokens, packed.line_count)
         for died in taken.died:
             _add(changed[died.partition], -1, -died.tokens, -died.lines)
             connection.execute("INSERT INTO dead VALUES (?)", (died.document,))
@@ -64,7 +62,8 @@ def _add(sums: list[int], documents: int, tokens: int, lines: int) -> None:
     sums[2] += lines
 
 
-def _number_partition(connection: sqlite3.Connection, name: Partition) -> int:
+def number_partition(connection: sqlite3.Connection, name: Partition) -> int:
+    """Return the number of a partition; one that is new gets its number now."""
     row = connection.execute("SELECT number FROM partitions WHERE name = ?", (name,)).fetchone()
     if row is None:
         row = connection.execute("INSERT INTO partitions (name) VALUES (?) RETURNING number", (name,)).fetchone()

@@ -7,32 +7,43 @@ document frequency is the length of its live list, so that both are exact at eve
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Final
 
 from onrecord.domain.postings import Candidates, Statistics
 from onrecord.ports.index import Filter
-from onrecord.storage.sqlite.blocks import LIVE, PAST, PostingList, read_documents, read_lists
-from onrecord.storage.sqlite.catalogue import choose_documents, filter_documents, fold_tags
+from onrecord.storage.sqlite.blocks import LIVE, PAST, PostingList, read_lists
+from onrecord.storage.sqlite.catalogue import choose_documents, filter_documents
 from onrecord.storage.sqlite.delta import Delta, cut_list
-from onrecord.storage.sqlite.schema import Seen
+from onrecord.storage.sqlite.members import MemberMemory
+from onrecord.storage.sqlite.schema import Seen, build_damage
 
-# Lists under names that no term can have tell which live documents have a workspace or tag.
-_WORKSPACE, _TAG = "\x01w", "\x01t"
+# A list under a name that no term can have tells which live documents are in a workspace.
+_WORKSPACE: Final = "\x01w"
 
 _Lists = dict[str, PostingList]
 
 PARTITION_COLUMNS: Final = "number, documents, tokens, lines"
 
 
-def list_facets(workspace: str, folded_tags: Iterable[str]) -> list[str]:
-    """Return the names of the lists that a live document is in because of its head."""
-    return [_WORKSPACE + workspace, *(_TAG + tag for tag in dict.fromkeys(folded_tags))]
+def list_facets(workspaces: Iterable[str]) -> list[str]:
+    """Return the names of the lists that a live document is in because of its workspaces, home and others."""
+    return [_WORKSPACE + workspace for workspace in dict.fromkeys(workspaces)]
+
+
+def is_facet(name: str) -> bool:
+    """Tell whether a list's name is one of `list_facets`, and no term."""
+    return name.startswith(_WORKSPACE)
 
 
 def match(
-    connection: sqlite3.Connection, seen: Seen, delta: Delta, terms: Sequence[str], allowed: Filter
+    connection: sqlite3.Connection,
+    seen: Seen,
+    delta: Delta,
+    members: MemberMemory,
+    terms: Sequence[str],
+    allowed: Filter,
 ) -> Candidates:
     """Return the candidates of some terms.
 
@@ -40,6 +51,7 @@ def match(
         connection: Within a read.
         seen: The state that the read sees.
         delta: The delta of that state.
+        members: Which merged documents are in which workspaces.
         terms: Analysed terms; repetitions are ignored.
         allowed: Which documents may answer.
     """
@@ -59,8 +71,11 @@ def match(
     )
     if not is_now:
         found = _select_past(connection, live, other, allowed)
+    elif allowed.workspaces:
+        merged = members.get(connection, seen, numbers, list_facets(sorted(allowed.workspaces)))
+        found = _select_live(connection, seen.last, merged, live, allowed)
     else:
-        found = _select_live(connection, seen.merged, numbers, live, allowed)
+        found = live
     empty = PostingList()
     return Candidates(statistics, [found.get(term, empty).to_matches(term) for term in distinct])
 
@@ -86,9 +101,9 @@ def _gather(
                 _join(other, term, block)
         for term in terms:
             if (partition, term) in delta.live:
-                _part(live, other, term, cut_list(delta.live[partition, term], seen.last), dead)
+                _part(live, other, term, cut_list(delta.live[partition, term], seen), dead)
             if is_past and (partition, term) in delta.other:
-                _join(other, term, cut_list(delta.other[partition, term], seen.last))
+                _join(other, term, cut_list(delta.other[partition, term], seen))
     if len(partitions) > 1:
         live = {term: found.sort() for term, found in live.items()}
     return live, other
@@ -118,28 +133,21 @@ def _select_past(connection: sqlite3.Connection, live: _Lists, other: _Lists, al
     return {term: found.keep(kept).sort() for term, found in live.items()}
 
 
-def _select_live(
-    connection: sqlite3.Connection, merged: int, partitions: Sequence[int], live: _Lists, allowed: Filter
-) -> _Lists:
-    """Return, of what is live, what the filter lets through."""
-    asked = [[_WORKSPACE + workspace for workspace in set(allowed.workspaces)]] if allowed.workspaces else []
-    asked += [[_TAG + tag] for tag in set(fold_tags(allowed.tags))]
-    is_rare = bool(allowed.kinds or allowed.origins or allowed.types)
-    if not (asked or is_rare):
-        return live
-    found = {document for postings in live.values() for document in postings.documents}
-    fresh = {document for document in found if document > merged}
-    kept = found - fresh
-    for names in asked:
-        kept = _intersect(connection, partitions, names, kept)
-    unsure = kept | fresh if is_rare else fresh
-    kept = (kept - unsure) | filter_documents(connection, *choose_documents(unsure), allowed)
-    return {term: postings.keep(kept) for term, postings in live.items()}
-
-
-def _intersect(
-    connection: sqlite3.Connection, partitions: Sequence[int], names: Sequence[str], documents: set[int]
-) -> set[int]:
-    """Return those of some documents that are in any of the lists of some names."""
-    blocks = chain.from_iterable(read_documents(connection, LIVE, partition, names) for partition in partitions)
-    return set().union(*map(documents.intersection, blocks))
+def _select_live(connection: sqlite3.Connection, last: int, merged: bytes, live: _Lists, allowed: Filter) -> _Lists:
+    """Return, of what is live, what is in the workspaces; `merged` tells it for each merged document (MemberMemory)."""
+    fresh: set[int] = set()
+    for found in live.values():
+        fresh.update(found.documents[bisect_left(found.documents, len(merged)) :])
+    flags = merged
+    if fresh:
+        if max(fresh) > last:
+            raise build_damage("a block cannot be read")
+        taken = bytearray(last + 1)
+        taken[: len(merged)] = merged
+        for document in filter_documents(connection, *choose_documents(fresh), allowed):
+            taken[document] = 1
+        flags = bytes(taken)
+    try:
+        return {term: found.select(bytes(map(flags.__getitem__, found.documents))) for term, found in live.items()}
+    except IndexError as error:
+        raise build_damage("a block cannot be read") from error

@@ -1,6 +1,7 @@
 """Merging: the delta goes into the blocks, and what has died since goes from the live ones to those of the past.
 
-What a read sees is the same before and after. The work is that of the documents merged, whatever lies in the blocks.
+What a read sees is the same before and after. The work is that of the documents merged, whatever lies in the blocks;
+they are merged a few at a time, each time a few have come in.
 """
 
 from __future__ import annotations
@@ -8,23 +9,41 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, insert_lists, write_list
-from onrecord.storage.sqlite.catalogue import Facets, read_facets
+from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, write_list
+from onrecord.storage.sqlite.catalogue import read_workspaces
 from onrecord.storage.sqlite.forward import ForwardRow, read_forward
 from onrecord.storage.sqlite.matching import list_facets
 from onrecord.storage.sqlite.schema import build_damage
 
-MERGE_DOCUMENTS: Final = 256
-MERGE_POSTINGS: Final = 16_384
-
-_CHUNK_COUNT = 20_000
+_STEPS: Final = 16
+_BURIAL_WEIGHT: Final = 4  # what a burial costs beside the merge of a document
 _DEAD = "document IN (SELECT document FROM dead) AND document <= ?"
 
 _Place = tuple[int, int]
 _Rows = dict[str, list[tuple[int, int, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeLimits:
+    """How much of the delta may wait; beyond, it is merged in steps of a sixteenth, so that no write pays for many.
+
+    A step has at least one document. A write that brings more than a step merges as much as it brought.
+    """
+
+    documents: int = 256
+    postings: int = 16_384
+
+    @property
+    def step(self) -> int:
+        """Documents that are merged at once."""
+        return max(self.documents // _STEPS, 1)
+
+
+EVERYTHING: Final = MergeLimits(0, 0)
 
 
 class _Changes:
@@ -35,7 +54,7 @@ class _Changes:
         self._repeats: dict[_Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._removed: dict[_Place, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
 
-    def add(self, row: ForwardRow, facets: Facets, *, is_live: bool) -> None:
+    def add(self, row: ForwardRow, workspaces: Sequence[str], *, is_live: bool) -> None:
         """Add a document to the lists of its era."""
         document = row.document
         place = (LIVE if is_live else PAST, row.partition)
@@ -45,22 +64,18 @@ class _Changes:
         for term, repeats in row.repeats.items():
             self._repeats[place][term] += repeats
         if is_live:
-            for name in list_facets(*facets):
+            for name in list_facets(workspaces):
                 lists[name].append((document, 0, 0))
 
-    def bury(self, row: ForwardRow, facets: Facets) -> None:
+    def bury(self, row: ForwardRow, workspaces: Sequence[str]) -> None:
         """Take a document from the live lists to those of the past."""
         lists = self._removed[LIVE, row.partition]
-        for name in (*row.terms, *list_facets(*facets)):
+        for name in (*row.terms, *list_facets(workspaces)):
             lists[name].add(row.document)
-        self.add(row, facets, is_live=False)
+        self.add(row, workspaces, is_live=False)
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write everything, in the order of the lists."""
-        (is_filled,) = connection.execute("SELECT EXISTS (SELECT 1 FROM postings)").fetchone()
-        if not is_filled:
-            insert_lists(connection, self._list_added())
-            return
         added = dict(self._list_added())
         removed = {(*place, term): gone for place, lists in self._removed.items() for term, gone in lists.items()}
         for key in sorted(added.keys() | removed.keys()):
@@ -77,38 +92,53 @@ class _Changes:
                 yield (*place, term), built
 
 
-def _get(facets: Mapping[int, Facets], row: ForwardRow) -> Facets:
-    found = facets.get(row.document)
+def _get(workspaces: Mapping[int, Sequence[str]], row: ForwardRow) -> Sequence[str]:
+    found = workspaces.get(row.document)
     if found is None:
         raise build_damage("a document has no head")
     return found
 
 
-def is_merge_due(connection: sqlite3.Connection, documents: int, postings: int) -> bool:
-    """Tell whether the delta or the dead have reached so many documents, or the delta so many postings."""
-    added, pending, dead = connection.execute(
-        "SELECT coalesce((SELECT max(document) FROM forward), 0) - merged, pending, (SELECT count(*) FROM dead) "
-        "FROM state"
+def is_merge_due(connection: sqlite3.Connection, limits: MergeLimits) -> bool:
+    """Tell whether a step's worth of documents, postings or dead waits beyond what may wait."""
+    waiting, pending, dead = connection.execute(
+        "SELECT coalesce((SELECT max(document) FROM forward), 0) - merged, pending, "
+        "(SELECT count(*) FROM dead WHERE document <= merged) FROM state"
     ).fetchone()
-    return bool(added >= documents or pending >= postings or dead >= documents)
+    step = limits.step
+    return bool(
+        waiting >= limits.documents + step
+        or pending >= limits.postings + limits.postings // _STEPS
+        or dead >= max(step // _BURIAL_WEIGHT, 1)
+    )
 
 
-def merge(connection: sqlite3.Connection) -> None:
-    """Merge all of the delta, within a transaction."""
+def merge(connection: sqlite3.Connection, limits: MergeLimits) -> None:
+    """Merge the oldest of the delta until no more waits than may, and bury what is dead of it; within a transaction."""
     (merged,) = connection.execute("SELECT merged FROM state").fetchone()
-    (last,) = connection.execute("SELECT coalesce(max(document), 0) FROM forward").fetchone()
-    dead = {document for (document,) in connection.execute("SELECT document FROM dead")}
+    last, pending = _find_last(connection, merged, limits)
+    dead = {document for (document,) in connection.execute("SELECT document FROM dead WHERE document <= ?", (last,))}
     changes = _Changes()
-    facets = read_facets(connection, _DEAD, merged)
+    workspaces = read_workspaces(connection, _DEAD, merged)
     for row in read_forward(connection, _DEAD, merged):
-        changes.bury(row, _get(facets, row))
-    for first in range(merged, last, _CHUNK_COUNT):
-        bounds = (first, first + _CHUNK_COUNT)
-        facets = read_facets(connection, "document > ? AND document <= ?", *bounds)
-        for row in read_forward(connection, "document > ? AND document <= ?", *bounds):
-            changes.add(row, _get(facets, row), is_live=row.is_live and row.document not in dead)
-        changes.write(connection)
-        changes = _Changes()
+        changes.bury(row, _get(workspaces, row))
+    bounds = (merged, last)
+    workspaces = read_workspaces(connection, "document > ? AND document <= ?", *bounds)
+    for row in read_forward(connection, "document > ? AND document <= ?", *bounds):
+        changes.add(row, _get(workspaces, row), is_live=row.is_live and row.document not in dead)
     changes.write(connection)
-    connection.execute("DELETE FROM dead")
-    connection.execute("UPDATE state SET merged = ?, pending = 0", (last,))
+    connection.execute("DELETE FROM dead WHERE document <= ?", (last,))
+    connection.execute("UPDATE state SET merged = ?, pending = ?, merges = merges + 1", (last, pending))
+
+
+def _find_last(connection: sqlite3.Connection, merged: int, limits: MergeLimits) -> tuple[int, int]:
+    """Return the last document to merge, and how many postings wait behind it."""
+    rows = connection.execute(
+        "SELECT document, length(packed) / 4 FROM forward WHERE document > ? ORDER BY document DESC", (merged,)
+    )
+    waiting = pending = 0
+    for document, postings in rows:
+        if waiting >= limits.documents or pending + postings > limits.postings:
+            return document, pending
+        waiting, pending = waiting + 1, pending + postings
+    return merged, pending

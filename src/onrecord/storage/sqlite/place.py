@@ -31,14 +31,14 @@ _PASSING_CODES = frozenset(
 _SWITCH_PAUSE_S = 0.01
 _CACHE_KIB = 8_192
 _BUILD_CACHE_KIB = 65_536
-_WAL_MAX_PAGES = 8_192
+_WAL_MAX_PAGES = 4_096
 
 
-def open_connection(path: str) -> sqlite3.Connection:
-    """Open an index that is there and check its format.
+def open_connection(path: str, owner: str) -> sqlite3.Connection:
+    """Open an index that is there, and check its format and whose it is.
 
     Raises:
-        DamagedError: it is not there, not readable as an index, or made by another program version.
+        DamagedError: it is not there, not readable as an index, made by another program version, or of another owner.
         StorageFailedError: the disk refused.
     """
     with translated():
@@ -46,7 +46,7 @@ def open_connection(path: str) -> sqlite3.Connection:
             raise build_damage("it is missing")
         connection = _connect(path)
         try:
-            look(connection)
+            look(connection, owner)
             _switch_to_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_MAX_PAGES}")
@@ -84,14 +84,14 @@ def _switch_to_log(connection: sqlite3.Connection) -> None:
             time.sleep(_SWITCH_PAUSE_S)
 
 
-def is_usable(path: str) -> bool:
-    """Tell whether an index of this format is at `path`.
+def is_usable(path: str, owner: str) -> bool:
+    """Tell whether an index of this format and owner is at `path`.
 
     Raises:
         StorageFailedError: the disk refused.
     """
     try:
-        open_connection(path).close()
+        open_connection(path, owner).close()
     except DamagedError:
         return False
     return True
@@ -106,7 +106,7 @@ def identify(path: str) -> tuple[int, int]:
     return (found.st_dev, found.st_ino)
 
 
-def make_empty(path: str) -> None:
+def make_empty(path: str, owner: str) -> None:
     """Try to make an empty index at `path`, unless a usable one is there by now.
 
     What SQLite can open is emptied in one transaction. Anything else is removed, and made at the next try; whoever
@@ -118,7 +118,7 @@ def make_empty(path: str) -> None:
     before = identify(path)
     try:
         with translated():
-            _fill_in(path)
+            _fill_in(path, owner)
     except DamagedError:
         if before == identify(path):
             with translated():
@@ -131,7 +131,7 @@ def is_perhaps_passing(error: OnRecordError) -> bool:
     return isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in _PASSING_CODES
 
 
-def _fill_in(path: str) -> None:
+def _fill_in(path: str, owner: str) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
@@ -139,22 +139,22 @@ def _fill_in(path: str) -> None:
     with closing(_connect(path)) as connection:
         _switch_to_log(connection)
         connection.execute("BEGIN IMMEDIATE")
-        if not _has_format(connection):
+        if not _is_ours(connection, owner):
             drop_everything(connection)
-            make_tables(connection)
+            make_tables(connection, owner)
             make_indexes(connection)
         connection.execute("COMMIT")
 
 
-def _has_format(connection: sqlite3.Connection) -> bool:
+def _is_ours(connection: sqlite3.Connection, owner: str) -> bool:
     try:
-        look(connection)
+        look(connection, owner)
     except (DamagedError, sqlite3.Error):
         return False
     return True
 
 
-def create_aside(path: str) -> sqlite3.Connection:
+def create_aside(path: str, owner: str) -> sqlite3.Connection:
     """Make a file that nobody else knows, with empty tables, to be filled fast and without regard to a crash."""
     remove_file(path)
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -162,37 +162,40 @@ def create_aside(path: str) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = OFF")
     connection.execute(f"PRAGMA cache_size = -{_BUILD_CACHE_KIB}")
     connection.execute("PRAGMA synchronous = OFF")
-    make_tables(connection)
+    make_tables(connection, owner)
     return connection
 
 
-def install(built: str, path: str) -> None:
+def install(source: sqlite3.Connection, built: str, path: str) -> None:
     """Put a finished file in the place of the index, and remove it from where it was built.
+
+    `source` is the connection that built it, which holds most of its pages; it is closed here.
 
     An index that SQLite can open is overwritten page by page in one transaction of its own: readers of every process go
     on with what they see, and find the new content at their next read. Only what cannot be opened is replaced by
     renaming; whoever holds the old file open finds another inode at the next read.
     """
+    with closing(source):
+        if os.path.exists(path):
+            try:
+                _overwrite(source, path)
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                if isinstance(error, sqlite3.Error) and isinstance(translate_error(error), StorageFailedError):
+                    raise
+            else:
+                remove_file(built)
+                return
     _sync(built)
-    if os.path.exists(path):
-        try:
-            _overwrite(built, path)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            if isinstance(error, sqlite3.Error) and isinstance(translate_error(error), StorageFailedError):
-                raise
-        else:
-            remove_file(built)
-            return
     remove_file(path)
     os.replace(built, path)
 
 
-def _overwrite(built: str, path: str) -> None:
+def _overwrite(source: sqlite3.Connection, path: str) -> None:
     def stop_when_busy(status: int, remaining: int, total: int) -> None:
         if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise StorageFailedError("another process writes the index")
 
-    with closing(_connect(built)) as source, closing(_connect(path)) as target:
+    with closing(_connect(path)) as target:
         _switch_to_log(target)
         target.execute("PRAGMA synchronous = NORMAL")
         source.backup(target, progress=stop_when_busy)

@@ -1,6 +1,7 @@
 """What the index file holds: its tables and format; and what SQLite's errors mean.
 
-The file belongs to one machine and one analyzer; any other is damaged as far as this program goes, and made anew.
+The file belongs to one machine, one analyzer and one owner (an installation of a vault); any other is damaged as far as
+this program goes, and made anew.
 """
 
 from __future__ import annotations
@@ -17,18 +18,17 @@ from onrecord.domain.errors import DamagedError, InvalidInputError, OnRecordErro
 from onrecord.domain.postings import PACKING_VERSION
 from onrecord.domain.terms import ANALYZER_VERSION
 
-_TABLES_VERSION = 2
+_TABLES_VERSION = 3
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
 
 _REBUILD_HINT = "Run `onrecord reindex`."
 
 _TABLES = """
 CREATE TABLE state (
-    id INTEGER PRIMARY KEY CHECK (id = 0), format TEXT NOT NULL, build TEXT NOT NULL,
-    merged INTEGER NOT NULL, pending INTEGER NOT NULL
+    id INTEGER PRIMARY KEY CHECK (id = 0), format TEXT NOT NULL, owner TEXT NOT NULL, build TEXT NOT NULL,
+    merged INTEGER NOT NULL, pending INTEGER NOT NULL, merges INTEGER NOT NULL
 );
 CREATE TABLE watermarks (log TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE partitions (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
     documents INTEGER NOT NULL DEFAULT 0, tokens INTEGER NOT NULL DEFAULT 0, lines INTEGER NOT NULL DEFAULT 0
@@ -37,13 +37,11 @@ CREATE TABLE heads (
     document INTEGER PRIMARY KEY, log TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL,
     kind TEXT NOT NULL, status TEXT NOT NULL, origin TEXT NOT NULL, workspace TEXT NOT NULL,
     partition INTEGER NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL, recorded_at TEXT NOT NULL,
-    text_sha256 BLOB NOT NULL, type TEXT NOT NULL, tags TEXT, event_time TEXT, is_displaced INTEGER NOT NULL,
+    text_sha256 BLOB NOT NULL, also_in TEXT, tags TEXT, event_time TEXT, is_displaced INTEGER NOT NULL,
     is_observed INTEGER NOT NULL, key TEXT NOT NULL, offset_bytes INTEGER NOT NULL, size_bytes INTEGER NOT NULL,
-    redacted TEXT, n INTEGER, source TEXT, session TEXT, turn TEXT, block TEXT, role TEXT, speaker TEXT, time TEXT,
-    folded_tags TEXT, tokens INTEGER NOT NULL, lines INTEGER NOT NULL, ended_at TEXT NOT NULL
+    redacted TEXT, tokens INTEGER NOT NULL, lines INTEGER NOT NULL, ended_at TEXT NOT NULL,
+    n INTEGER, source TEXT, session TEXT, turn TEXT, block TEXT, role TEXT, speaker TEXT, time TEXT
 );
-CREATE UNIQUE INDEX heads_by_entry ON heads (log, seq);
-CREATE INDEX heads_by_end ON heads (id, ended_at) WHERE n IS NULL AND is_displaced = 0;
 CREATE TABLE workspaces (
     folded TEXT NOT NULL, name TEXT NOT NULL, since TEXT NOT NULL, PRIMARY KEY (folded, name)
 ) WITHOUT ROWID;
@@ -65,8 +63,9 @@ CREATE TABLE postings (
 """
 # Made after the rows in bulk: sorted, which costs less than one by one.
 _INDEXES = """
-CREATE INDEX heads_by_id ON heads (id, n);
-CREATE INDEX heads_by_text ON heads (substr(text_sha256, 1, 8)) WHERE n IS NULL AND is_displaced = 0;
+CREATE UNIQUE INDEX heads_by_entry ON heads (log, seq);
+CREATE INDEX heads_by_id ON heads (id, n, ended_at);
+CREATE INDEX heads_by_text ON heads (substr(text_sha256, 1, 8)) WHERE n IS NULL AND ended_at <> '';
 CREATE INDEX heads_by_key ON heads (key) WHERE key <> '';
 CREATE INDEX heads_by_turn ON heads (source, session, turn) WHERE n IS NOT NULL;
 CREATE INDEX heads_by_ordinal ON heads (source, session, n) WHERE n IS NOT NULL;
@@ -123,32 +122,42 @@ def translated() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The state that a read sees: which build of the file, the last document in blocks, the last document of all."""
+    """The state that a read sees.
+
+    Attributes:
+        build: Which build of the file it is.
+        merges: How often that was merged.
+        merged: The last document in blocks.
+        last: The last document of all.
+    """
 
     build: str
+    merges: int
     merged: int
     last: int
 
 
-def look(connection: sqlite3.Connection) -> Seen:
-    """Return the state of the file, after a look at its format.
+def look(connection: sqlite3.Connection, owner: str) -> Seen:
+    """Return the state of the file, after a look at its format and at whose it is.
 
     Raises:
-        DamagedError: another format.
+        DamagedError: another format, or the index of another owner.
     """
     row = connection.execute(
-        "SELECT format, build, merged, (SELECT coalesce(max(document), 0) FROM forward) FROM state"
+        "SELECT format, owner, build, merges, merged, (SELECT coalesce(max(document), 0) FROM forward) FROM state"
     ).fetchone()
-    if row is None or row[0] != FORMAT or not (isinstance(row[2], int) and isinstance(row[3], int)):
+    if row is None or row[0] != FORMAT or not all(isinstance(count, int) for count in row[3:]):
         raise build_damage("it has another format")
-    return Seen(row[1], row[2], row[3])
+    if row[1] != owner:
+        raise build_damage("it belongs to another vault or installation")
+    return Seen(*row[2:])
 
 
-def make_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables of an empty index, without the indexes that can be made later."""
+def make_tables(connection: sqlite3.Connection, owner: str) -> None:
+    """Make the tables of an empty index, without the indexes over them."""
     for statement in _list_statements(_TABLES):
         connection.execute(statement)
-    connection.execute("INSERT INTO state VALUES (0, ?, ?, 0, 0)", (FORMAT, os.urandom(8).hex()))
+    connection.execute("INSERT INTO state VALUES (0, ?, ?, ?, 0, 0, 0)", (FORMAT, owner, os.urandom(8).hex()))
 
 
 def make_indexes(connection: sqlite3.Connection) -> None:

@@ -84,6 +84,22 @@ def test_an_index_of_another_analyzer_is_damaged(path: Path, monkeypatch: pytest
         SqliteIndex(str(path))
 
 
+def test_an_index_of_another_owner_is_damaged_and_made_anew(path: Path) -> None:
+    with pytest.raises(DamagedError, match="another vault"):
+        SqliteIndex(str(path), "other")
+    with closing(SqliteIndex.create(str(path), "other")) as index:
+        assert list_found(index, "apple") == []
+    with pytest.raises(DamagedError):
+        SqliteIndex(str(path))
+
+
+def test_a_rebuilt_index_belongs_to_who_rebuilt_it(path: Path) -> None:
+    with closing(SqliteIndex.create(str(path), "other")) as index:
+        index.rebuild([IndexBatch([make_version("b", "apple", seq=0)])])
+    with closing(SqliteIndex(str(path), "other")) as index:
+        assert list_found(index, "apple") == [("b", 1)]
+
+
 def test_creating_leaves_a_usable_index_as_it_is(path: Path) -> None:
     with closing(SqliteIndex.create(str(path))) as index:
         assert list_found(index, "apple") == [("a", 1)]
