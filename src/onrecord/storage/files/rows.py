@@ -7,13 +7,12 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from onrecord.domain.canonical import encode_canonical
 from onrecord.domain.entry_types import FORMS
 from onrecord.domain.errors import DamagedError, InvalidInputError
-from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, parse_entry_ref
-from onrecord.domain.instants import Instant
+from onrecord.domain.ids import EntryRef, LogId, parse_entry_ref
 from onrecord.ports.store import Actor, TurnRow, VersionDraft, VersionRow
 from onrecord.storage.files.head import check_version
 
@@ -25,6 +24,7 @@ _OPTIONAL: Final = frozenset(("protection", "client", "agent", "from", "mode", "
 _TURN_NEEDED: Final = frozenset(("turn", "source", "session", "role", "n", "at"))
 _TURN_OPTIONAL: Final = frozenset({"speaker", "time"})
 _TURN_KEPT: Final = frozenset({"role", "time", "n", "at"})
+_NOBODY: Final = Actor()
 
 
 _Form = Callable[[object], bool]
@@ -35,11 +35,19 @@ def _match(pattern: str) -> _Form:
     return lambda value: isinstance(value, str) and fullmatch(value) is not None
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _is_filled(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-# What a member looks like, where a type alone does not say it; `turn` of a row is a name, of an entry a number.
+def _is_list_of_text(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+# What each member but `v` looks like; `turn` of a row is a name, of an entry a number.
 _FORMS: Final[Mapping[str, _Form]] = {
     "seq": FORMS["seq"],
     "id": FORMS["rec"],
@@ -61,6 +69,16 @@ _FORMS: Final[Mapping[str, _Form]] = {
     "role": lambda value: isinstance(value, str) and value in _ROLES,
     "path": _is_filled,
     "type": _is_filled,
+    "workspace": _is_text,
+    "client": _is_text,
+    "agent": _is_text,
+    "redacted": _is_list_of_text,
+    "source": _is_text,
+    "session": _is_text,
+    "turn": _is_text,
+    "speaker": _is_text,
+    "text": _is_text,
+    "b64": _is_text,
     "sealed": lambda value: isinstance(value, dict),
 }
 
@@ -168,7 +186,7 @@ def _refuse_constant(_: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_collect_members, parse_constant=_refuse_constant)
 
 
-def build_row(shape: dict[str, object], log: LogId, data: bytes | None = None) -> VersionRow:
+def build_row(shape: Mapping[str, Any], log: LogId, data: bytes | None = None) -> VersionRow:
     """Make a row of its members; each is known, none is missing, all have their form.
 
     Args:
@@ -182,37 +200,38 @@ def build_row(shape: dict[str, object], log: LogId, data: bytes | None = None) -
     """
     check_version(shape, "a row of the versions store")
     _check_members(shape, has_data=data is None)
-    is_erased, is_sealed = "erased" in shape, "sealed" in shape
+    get = shape.get
+    is_erased, client, agent = "erased" in shape, get("client", ""), get("agent", "")
     draft = VersionDraft(
-        id=RecordId(_text(shape["id"])),
-        version=_number(shape["version"]),
-        kind=_text(shape["kind"]),
-        path=_text(shape.get("path", "")),
-        data=_read_data(shape) if data is None else data,
-        origin=_text(shape["origin"]),
-        workspace=_text(shape["workspace"]),
-        status=_text(shape["status"]),
-        protection=_text(shape.get("protection", "normal")),
-        parents=tuple(parse_entry_ref(_text(parent)) for parent in _list(shape.get("from", []))),
-        mode=shape.get("mode", "placed"),  # type: ignore[arg-type]  # checked above
-        turn=_build_turn(shape) if shape["type"] == "event.append" and not is_erased else None,
-        redacted=tuple(_text(rule) for rule in _list(shape.get("redacted", []))),
+        shape["id"],
+        shape["version"],
+        shape["kind"],
+        get("path", ""),
+        _read_data(shape) if data is None else data,
+        shape["origin"],
+        shape["workspace"],
+        shape["status"],
+        get("protection", "normal"),
+        tuple(map(parse_entry_ref, get("from", ()))),
+        get("mode", "placed"),
+        _build_turn(shape) if shape["type"] == "event.append" and not is_erased else None,
+        tuple(get("redacted", ())),
     )
     return VersionRow(
-        ref=EntryRef(log, Seq(_number(shape["seq"]))),
-        type=_text(shape["type"]),
-        draft=draft,
-        recorded_at=Instant(_text(shape["ts"])),
-        salt=base64.b64decode(_text(shape.get("salt", "")), validate=True),
-        key=_text(shape.get("key", "")),
-        actor=Actor(_text(shape.get("client", "")), _text(shape.get("agent", ""))),
-        is_erased=is_erased,
-        is_sealed=is_sealed,
+        EntryRef(log, shape["seq"]),
+        shape["type"],
+        draft,
+        shape["ts"],
+        base64.b64decode(get("salt", ""), validate=True),
+        get("key", ""),
+        Actor(client, agent) if client or agent else _NOBODY,
+        is_erased,
+        "sealed" in shape,
     )
 
 
 def _check_members(shape: Mapping[str, object], *, has_data: bool) -> None:
-    """Check which members stand, and the form of those that have one of their own."""
+    """Check which members stand, and the form of each."""
     for name, has_form in _plan_forms(tuple(shape), shape["type"] == "event.append", has_data):
         if not has_form(shape[name]):
             raise ValueError(f"{name} has another form")
@@ -238,44 +257,23 @@ def _plan_forms(members: tuple[str, ...], is_turn: bool, has_data: bool) -> tupl
         needed, allowed = needed | body, allowed | body
     if not needed <= names or not names <= allowed:
         raise ValueError("a member is unknown or missing")
-    return tuple((name, _FORMS[name]) for name in members if name in _FORMS)
+    return tuple((name, _FORMS[name]) for name in members if name != "v")
 
 
-def _build_turn(shape: Mapping[str, object]) -> TurnRow:
-    time = shape.get("time")
+def _build_turn(shape: Mapping[str, Any]) -> TurnRow:
     return TurnRow(
-        source=_text(shape["source"]),
-        session=_text(shape["session"]),
-        turn=_text(shape["turn"]),
-        role=_text(shape["role"]),
-        n=_number(shape["n"]),
-        offset_bytes=_number(shape["at"]),
-        speaker=_text(shape.get("speaker", "")),
-        time=Instant(_text(time)) if time is not None else None,
+        source=shape["source"],
+        session=shape["session"],
+        turn=shape["turn"],
+        role=shape["role"],
+        n=shape["n"],
+        offset_bytes=shape["at"],
+        speaker=shape.get("speaker", ""),
+        time=shape.get("time"),
     )
 
 
-def _read_data(shape: Mapping[str, object]) -> bytes:
+def _read_data(shape: Mapping[str, Any]) -> bytes:
     if "text" in shape:
-        return _text(shape["text"]).encode()
-    if "b64" in shape:
-        return base64.b64decode(_text(shape["b64"]), validate=True)
-    return b""
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a string is expected")
-    return value
-
-
-def _list(value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise TypeError("a list is expected")
-    return value
-
-
-def _number(value: object) -> int:
-    if type(value) is not int:
-        raise TypeError("an integer is expected")
-    return value
+        return str(shape["text"]).encode()
+    return base64.b64decode(shape["b64"], validate=True) if "b64" in shape else b""
