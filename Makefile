@@ -9,6 +9,7 @@ TYPED := src $(wildcard demo bench scripts)
 .PHONY: help setup demo test soak lint format clean
 
 help:
+	@echo "make setup   make .venv with all that the others need (each does it by itself)"
 	@echo "make demo    remember, find, read, update and verify on the shipped sample"
 	@echo "make test    format, lint, types, import rules and the test suite"
 	@echo "make soak    the deep run: many kills, long property tests (up to 60 minutes)"

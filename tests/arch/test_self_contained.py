@@ -15,7 +15,7 @@ _REGISTRY = re.compile(
 _OUTSIDE = re.compile(
     "|".join(
         (
-            "DES" + r"IGN(?:\.md| §)",
+            "DES" + r"IGN\b",
             "FEAT" + r"URES\.md",
             "shared" + r"/(?:data|research)",
             r"research" + r"/\w+\.md",

@@ -1,4 +1,4 @@
-"""Name every file and part of a vault that needs attention. Reads only; works when parts are broken."""
+"""Name every file and part of a vault that needs attention, once outside edits are taken in; works on broken parts."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def is_whole(prefix: str) -> bool:
 
 
 def is_unchanged(state: FileState | None, stamp: FileStamp) -> bool:
-    """Tell whether a file still is as its stamp says (docs/format/vault.md; DESIGN: outside edits)."""
+    """Tell whether a file still is as its stamp says (docs/format/vault.md)."""
     return state is not None and (
         state.size_bytes,
         state.mtime_ns,

@@ -26,7 +26,7 @@ Reconciler = Callable[["Session", "Reply", int | None], int]
 
 
 class Channel(StrEnum):
-    """How a caller reached us; it alone decides the origin (docs/format/record.md, DESIGN: authority)."""
+    """How a caller reached us; it alone decides the origin (docs/format/record.md)."""
 
     TERMINAL = "terminal"
     PIPE = "pipe"

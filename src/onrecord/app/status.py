@@ -11,7 +11,7 @@ from onrecord.app.session import Reply, Session
 
 
 def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
-    """Describe the vault: ids, counts, ledger, backup, index. Reads only.
+    """Describe the vault: ids, counts, ledger, backup, index; outside edits are taken in first.
 
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,

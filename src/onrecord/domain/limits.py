@@ -1,4 +1,4 @@
-"""Every limit of docs/format/limits.md as a number; the unit is in the name."""
+"""Limits of docs/format/limits.md that several modules check, as numbers; the unit is in the name."""
 
 from __future__ import annotations
 

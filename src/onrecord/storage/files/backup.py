@@ -1,4 +1,4 @@
-"""The append-only backup: creates and captures taken while the vault could not be written (DESIGN: write path).
+"""The append-only backup: creates and captures taken while the vault could not be written (docs/format/vault.md).
 
 `backup.jsonl` holds one JSON line a write; `backup.done` how many lines were replayed; `backup.failed.jsonl` those that
 could not be. Lines are never removed.
