@@ -194,9 +194,12 @@ def _cut_spans(text: str, ranked: Ranked) -> list[dict[str, object]]:
 
 
 def _cut_snippet(text: str, ranked: Ranked) -> str:
+    """Return the best line; the whole of a short text; nothing of a text that is blank or, long, has no lines."""
     if len(text) <= _SNIPPET_CHARS:
-        return text
+        return "" if text.isspace() else text
     lines = split_lines(text)
+    if not lines:
+        return ""
     number = ranked.lines[0] if ranked.lines else 0
     line = lines[number] if number < len(lines) else lines[0]
     cut = text[line.start : line.end]
