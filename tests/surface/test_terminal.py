@@ -77,7 +77,7 @@ def test_read_is_exact_in_a_pipe_and_harmless_on_a_terminal(
     hostile: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = next(hit for hit in hostile("find", "kumquat").data["results"] if hit["title"] == "\x9b\u202etitle")
-    assert hostile("read", kept["id"], as_json=False).out == HOSTILE + "\n"
+    assert hostile("read", kept["id"], as_json=False).out == HOSTILE
     shown = Terminal()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", shown)

@@ -29,13 +29,25 @@ class Call:
     as_json: bool
     closing: ExitStack
 
+    def use_vault(self, use: Callable[[Session], Reply], *, is_index_needed: bool = True) -> Reply:
+        """Open the vault and use it; return the reply, with what opening had to say.
+
+        Raises:
+            OnRecordError: it cannot be opened, or what the use says no with.
+        """
+        opened = self.services.open_vault(self.settings, self.caller, is_index_needed)
+        self.closing.callback(opened.close)
+        reply = use(opened.session)
+        reply.join(opened.opening)
+        return reply
+
 
 # Module and function of each command; those of `onrecord.app` need nothing but an opened vault.
 COMMANDS: Final = {
     "init": ("onrecord.surfaces.cli.upkeep", "make_vault"),
     "remember": ("onrecord.app.remember", "remember"),
     "find": ("onrecord.app.find", "find"),
-    "read": ("onrecord.app.read", "read"),
+    "read": ("onrecord.surfaces.cli.reading", "read_memory"),
     "update": ("onrecord.app.update", "update"),
     "history": ("onrecord.app.history", "list_history"),
     "capture": ("onrecord.app.capture", "capture"),
@@ -61,8 +73,4 @@ def run_command(call: Call) -> tuple[Reply, int]:
     if not module.startswith("onrecord.app."):
         return cast("Command", function)(call)
     use_case = cast("UseCase", function)
-    opened = call.services.open_vault(call.settings, call.caller, True)
-    call.closing.callback(opened.close)
-    reply = use_case(opened.session, call.given)
-    reply.join(opened.opening)
-    return reply, 0
+    return call.use_vault(lambda session: use_case(session, call.given)), 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from onrecord.app.importing import import_markdown, import_turns
-from onrecord.app.session import Reply
+from onrecord.app.session import Reply, Session
 from onrecord.surfaces.cli.commands import Call
 from onrecord.surfaces.cli.progress import show_progress
 
@@ -16,16 +16,12 @@ def import_path(call: Call) -> tuple[Reply, int]:
     is_turns = call.given.get("format") == "turns" or (
         call.given.get("format") is None and (path == "-" or path.endswith((".jsonl", ".ndjson")))
     )
-    opened = call.services.open_vault(call.settings, call.caller, True)
-    try:
+
+    def take_in(session: Session) -> Reply:
         with show_progress("importing", is_quiet=call.as_json) as progress:
             if is_turns:
                 lines = call.services.list_lines(sys.stdin.buffer if path == "-" else path)
-                reply = import_turns(opened.session, call.given, lines, progress)
-            else:
-                sources = call.services.list_sources(path)
-                reply = import_markdown(opened.session, call.given, sources, progress)
-    finally:
-        opened.session.close()
-    reply.join(opened.opening)
-    return reply, 0
+                return import_turns(session, call.given, lines, progress)
+            return import_markdown(session, call.given, call.services.list_sources(path), progress)
+
+    return call.use_vault(take_in), 0

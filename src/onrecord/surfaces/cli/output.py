@@ -1,6 +1,6 @@
 """Prints one reply: a JSON envelope, or text for a person. Data goes to standard output, all else to standard error.
 
-Nothing that is stored reaches a terminal raw: see `terminal`. `read` into a file or a pipe gives the exact text.
+Nothing that is stored reaches a terminal raw: see `terminal`. `read` into a file or a pipe gives the exact text alone.
 """
 
 from __future__ import annotations
@@ -117,7 +117,10 @@ def _print_next(data: Data) -> None:
 
 
 def _print_read(data: Data) -> None:
-    sys.stdout.write(show_text(data["text"]) if sys.stdout.isatty() else data["text"])
+    if not sys.stdout.isatty():
+        sys.stdout.write(data["text"])
+        return
+    sys.stdout.write(show_text(data["text"]))
     if not data["text"].endswith("\n"):
         sys.stdout.write("\n")
 

@@ -8,7 +8,7 @@ from onrecord.app.admission import admit
 from onrecord.app.catalog import CONFIG, HELP, INIT
 from onrecord.app.describe import describe_operation
 from onrecord.app.rebuild import rebuild
-from onrecord.app.session import Reply
+from onrecord.app.session import Reply, Session
 from onrecord.config import SETTINGS
 from onrecord.surfaces.cli.commands import Call
 from onrecord.surfaces.cli.progress import show_progress
@@ -19,22 +19,20 @@ def make_vault(call: Call) -> tuple[Reply, int]:
     folder = admit(INIT, call.given).get("dir")
     path = os.path.abspath(os.path.expanduser(str(folder))) if folder else call.settings.vault_folder
     opened = call.services.make_vault(path, call.settings, call.caller)
+    call.closing.callback(opened.close)
     reply = Reply(data={"vault": opened.session.store.vault, "path": path})
     reply.join(opened.opening)
-    opened.session.close()
     return reply, 0
 
 
 def rebuild_index(call: Call) -> tuple[Reply, int]:
     """Run `reindex`."""
-    opened = call.services.open_vault(call.settings, call.caller, False)
-    try:
+
+    def make_anew(session: Session) -> Reply:
         with show_progress("indexing", is_quiet=call.as_json) as progress:
-            reply = rebuild(opened.session, progress)
-    finally:
-        opened.session.close()
-    reply.join(opened.opening)
-    return reply, 0
+            return rebuild(session, progress)
+
+    return call.use_vault(make_anew, is_index_needed=False), 0
 
 
 def show_settings(call: Call) -> tuple[Reply, int]:
