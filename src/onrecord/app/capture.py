@@ -17,7 +17,7 @@ from onrecord.app.session import Reply, Session
 from onrecord.app.workspaces import spell_workspace
 from onrecord.domain.errors import StorageFailedError, TurnExistsError
 from onrecord.domain.filenames import fold_path
-from onrecord.domain.ids import BlockId, RecordId, derive_block_id
+from onrecord.domain.ids import BlockId, RecordId, derive_block_id, show_block_id
 from onrecord.domain.instants import Instant
 from onrecord.domain.limits import TRANSCRIPT_PART_MAX_BYTES
 from onrecord.domain.transcript import Turn, read_part_number, render_block, render_head
@@ -92,7 +92,8 @@ def capture(session: Session, given: Mapping[str, object]) -> Reply:
         return reply
     if isinstance(result, TurnExistsError):
         raise result
-    reply.data = {"id": result.id, "turn": result.turn, "block": result.block, "duplicate": result.duplicate}
+    block = show_block_id(result.block)
+    reply.data = {"id": result.id, "turn": result.turn, "block": block, "duplicate": result.duplicate}
     return reply
 
 

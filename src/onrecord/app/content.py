@@ -21,6 +21,11 @@ class FilePlace:
     is_unchanged: bool
     is_missing: bool
 
+    @property
+    def edited_path(self) -> str | None:
+        """The path of a file that is not as stamped (edited outside, or gone); None of any other."""
+        return None if self.stamp is None or self.is_unchanged else self.stamp.path
+
 
 def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlace:
     """Find the file of a record: at its last path, else any known one."""

@@ -14,6 +14,7 @@ from onrecord.app.session import Reply, Session
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.analyzer import analyze_query
 from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.ids import show_block_id
 from onrecord.domain.instants import Instant
 from onrecord.domain.limits import PAGE_DEFAULT_COUNT
 from onrecord.domain.lines import split_lines
@@ -134,9 +135,9 @@ def _select(
         place = None if is_past else locate(session, reader, head)
         if place is not None and place.is_missing:
             continue
-        is_edited = place is not None and place.stamp is not None and not place.is_unchanged
-        if is_edited and place is not None and place.stamp is not None and head.kind != "event":
-            edited.append(place.stamp.path)
+        path = place.edited_path if place is not None else None
+        if path is not None and head.kind != "event":
+            edited.append(path)
         shown.append((hit, head, place))
     return shown, edited
 
@@ -154,7 +155,7 @@ def _describe(
         "origin": head.origin,
     }
     if head.turn is not None:
-        item |= {"turn": head.turn.turn, "block": f"t-{head.turn.block}"}
+        item |= {"turn": head.turn.turn, "block": show_block_id(head.turn.block)}
         if head.turn.speaker:
             item["speaker"] = head.turn.speaker
         if head.turn.time is not None:

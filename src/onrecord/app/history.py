@@ -38,6 +38,7 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
     with session.index.read() as reader:
         record_id = resolve(str(arguments["id"]), reader)
         heads = list(reader.list_versions(record_id))
+        current = reader.get_current(record_id)
         turns = len(reader.list_turns(record_id))
     own, seen = session.store.log, session.store.list_seen()
     known = {head.ref: find_known_since(seen, own, head.ref, head.recorded_at) for head in heads}
@@ -47,7 +48,7 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
     assert isinstance(offset, int)
 
     def describe(head: VersionHead) -> dict[str, object]:
-        item = _describe(head, following.get(head.ref))
+        item = _describe(head, tell_status(head, current), following.get(head.ref))
         if head.ref.log != own:
             since = known[head.ref]
             item |= {"known_at": since} if since is not None else {"pending_sync": True}
@@ -63,13 +64,24 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
     return reply
 
 
-def _describe(head: VersionHead, superseded_at: Instant | None) -> dict[str, object]:
+def tell_status(head: VersionHead, current: VersionHead | None) -> str:
+    """Return the status of a version today: `superseded` where it was recorded as `current` and another one is so now.
+
+    Args:
+        head: The version.
+        current: The shown version of its record.
+    """
+    is_superseded = head.status == "current" and current is not None and head.ref != current.ref
+    return "superseded" if is_superseded else head.status
+
+
+def _describe(head: VersionHead, status: str, superseded_at: Instant | None) -> dict[str, object]:
     mode = "displaced" if head.is_displaced else "observed" if head.is_observed else "placed"
     item: dict[str, object] = {
         "version": head.version,
         "recorded_at": head.recorded_at,
         "origin": head.origin,
-        "status": head.status,
+        "status": status,
         "by": str(head.ref),
         "mode": mode,
         "title": head.title,

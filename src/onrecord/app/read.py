@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from onrecord.app.admission import admit
 from onrecord.app.catalog import BATCH_READ, READ
 from onrecord.app.content import FilePlace, locate, read_version
+from onrecord.app.history import tell_status
 from onrecord.app.pages import fill_page
 from onrecord.app.places import resolve
 from onrecord.app.reconcile import reconcile_paths
@@ -40,14 +41,16 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     session.compare_files(reply)
     prefix, version = str(arguments["id"]), arguments.get("version")
     with session.index.read() as reader:
-        head, place = _find(session, reader, prefix, version if isinstance(version, int) else None)
-    if place is not None and place.stamp is not None and not place.is_unchanged:
-        reconcile_paths(session, [place.stamp.path], reply)
+        head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
+    edited = place.edited_path if place is not None else None
+    if edited is not None:
+        reconcile_paths(session, [edited], reply)
         with session.index.read() as reader:
-            head, place = _find(session, reader, prefix, version if isinstance(version, int) else None)
+            head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
     span = arguments.get("span")
     reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)
+    reply.data["status"] = status
     return reply
 
 
@@ -87,17 +90,16 @@ def _read_one(session: Session, record_id: str, share_bytes: int, reply: Reply) 
 
 def _find(
     session: Session, reader: IndexReader, prefix: str, version: int | None
-) -> tuple[VersionHead, FilePlace | None]:
-    """Return the version asked for, and the file's place if it is the current one."""
+) -> tuple[VersionHead, FilePlace | None, str]:
+    """Return the version asked for, the file's place if it is the current one, and its status today."""
     record_id = resolve(prefix, reader)
     current = reader.get_current(record_id)
     if version is None and current is not None:
-        return current, locate(session, reader, current)
+        return current, locate(session, reader, current), current.status
     for head in reader.list_versions(record_id):
         if head.version == version:
-            if current is not None and head.ref == current.ref:
-                return head, locate(session, reader, head)
-            return head, None
+            is_current = current is not None and head.ref == current.ref
+            return head, locate(session, reader, head) if is_current else None, tell_status(head, current)
     raise NotFoundError("this memory has no such version", field="version", hint="`onrecord history` lists them.")
 
 

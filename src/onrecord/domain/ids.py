@@ -112,6 +112,11 @@ def derive_block_id(source: str, session: str, turn: str) -> BlockId:
     return BlockId(encode_base32(hashlib.sha256(name).digest(), BLOCK_ID_CHARS))
 
 
+def show_block_id(block: str) -> str:
+    """Return a block id in the one form that is shown: as it stands in the file behind `^`."""
+    return f"t-{block}"
+
+
 def derive_conflict_id(members: Iterable[str]) -> RecordId:
     """Return the id of a conflict: first 60 bits of the hash of its members `id@version`, sorted, LF-joined."""
     name = "\n".join(sorted(members)).encode()
