@@ -72,6 +72,8 @@ class Operation:
         returns: Every member of `data`: those of an object behind a dot, those of a list's items behind `[].`; one that
             is not always there ends in `?`.
         exclusive: Groups of arguments of which exactly one set must be given.
+        group: Word that the command line puts before the name.
+        is_typed: Whether the command line has it; the Python API alone otherwise.
     """
 
     name: str
@@ -79,6 +81,13 @@ class Operation:
     arguments: tuple[Argument, ...] = ()
     returns: tuple[str, ...] = ()
     exclusive: tuple[tuple[str, ...], ...] = ()
+    group: str = ""
+    is_typed: bool = True
+
+    @property
+    def command(self) -> str:
+        """How it is typed on the command line; empty where it cannot be."""
+        return f"{self.group} {self.name}".strip() if self.is_typed else ""
 
 
 def _name(name: str, doc: str, **more: object) -> Argument:
@@ -217,6 +226,7 @@ BATCH_READ: Final = Operation(
         *_below("results[].error.", _ERROR),
         *_PAGE,
     ),
+    is_typed=False,
 )
 UPDATE: Final = Operation(
     "update",
@@ -294,6 +304,7 @@ REPLAY: Final = Operation(
     "Write what the backup holds to the vault, at most 200 lines a call.",
     (Argument("dry_run", Kind.FLAG, "only tell what would happen"),),
     ("replayed", "duplicates", "failed", "failed[].line", "failed[].reason", "next_offset", "remaining"),
+    group="repair",
 )
 VERIFY: Final = Operation(
     "verify",
@@ -337,14 +348,15 @@ REINDEX: Final = Operation(
     "reindex", "Make the index anew from the files and the versions store.", (), ("documents", "files")
 )
 HELP: Final = Operation(
-    "help", "Explain one operation.", (Argument("operation", Kind.NAME, "its name", False, True, maximum=40),),
+    "help", "Explain one operation.",
+    (Argument("operation", Kind.NAME, "its name, or the command as it is typed", False, True, maximum=40),),
     (
-        "operation?", "doc?",
+        "operation?", "command?", "doc?",
         "arguments?",
         *_below("arguments[].", ("name", "kind", "doc", "required", "choices?")),
         *_below("arguments[].", ("minimum?", "maximum?", "maximum_bytes?")),
         "returns?",
-        "operations?", "operations[].operation", "operations[].doc",
+        "operations?", *_below("operations[].", ("operation", "command?", "doc")),
     ),
 )  # fmt: skip
 INIT: Final = Operation(

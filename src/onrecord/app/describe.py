@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import difflib
 
-from onrecord.app.catalog import OPERATIONS, Argument
+from onrecord.app.catalog import OPERATIONS, Argument, Operation
 from onrecord.domain.errors import InvalidInputError
 
 
 def describe_operation(name: str | None) -> dict[str, object]:
-    """Return one operation's arguments and result, or the list of all for None.
+    """Return one operation's arguments and result, or a list of operations: all for None, else those of a group.
+
+    Args:
+        name: An operation, a command as it is typed, or the word of a group of commands.
 
     Raises:
         InvalidInputError: no such operation.
     """
     if name is None:
-        return {"operations": [{"operation": item.name, "doc": item.doc} for item in OPERATIONS.values()]}
-    operation = OPERATIONS.get(name)
-    if operation is None:
-        near = difflib.get_close_matches(name, OPERATIONS, n=1)
-        raise InvalidInputError(
-            "there is no such operation", field="operation", hint=f"One of: {', '.join(OPERATIONS)}.",
-            did_you_mean=near[0] if near else None,
-        )  # fmt: skip
-    return {
-        "operation": operation.name,
-        "doc": operation.doc,
-        "arguments": [_describe_argument(argument) for argument in operation.arguments],
-        "returns": list(operation.returns),
-    }
+        return {"operations": [_name_operation(operation) for operation in OPERATIONS.values()]}
+    typed = " ".join(name.split())
+    for operation in OPERATIONS.values():
+        if typed in (operation.name, operation.command):
+            return {
+                **_name_operation(operation),
+                "arguments": [_describe_argument(argument) for argument in operation.arguments],
+                "returns": list(operation.returns),
+            }
+    group = [_name_operation(operation) for operation in OPERATIONS.values() if operation.group == typed]
+    if group:
+        return {"operations": group}
+    known = [operation.command or operation.name for operation in OPERATIONS.values()]
+    near = difflib.get_close_matches(typed, known, n=1)
+    raise InvalidInputError(
+        "there is no such operation", field="operation", hint=f"One of: {', '.join(known)}.",
+        did_you_mean=near[0] if near else None,
+    )  # fmt: skip
+
+
+def _name_operation(operation: Operation) -> dict[str, object]:
+    typed = {"command": operation.command} if operation.command else {}
+    return {"operation": operation.name, **typed, "doc": operation.doc}
 
 
 def _describe_argument(argument: Argument) -> dict[str, object]:

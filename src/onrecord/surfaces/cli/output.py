@@ -169,13 +169,17 @@ def _print_config(data: Data) -> None:
 def _print_help(data: Data) -> None:
     if "operations" in data:
         for item in data["operations"]:
-            print(f"{item['operation']:<12} {item['doc']}")
+            print(f"{item.get('command', item['operation']):<14} {item['doc']}{_mark_untyped(item)}")
         return
-    print(data["doc"])
+    print(f"{data['doc']}{_mark_untyped(data)}")
     for item in data["arguments"]:
         mark = "" if item["required"] else " (optional)"
         print(f"  {item['name']:<18} {item['kind']:<9} {item['doc']}{mark}")
     print(f"returns: {', '.join(data['returns'])}")
+
+
+def _mark_untyped(operation: Data) -> str:
+    return "" if "command" in operation else " (Python API only)"
 
 
 _PRINTERS: dict[str, Callable[[Data], None]] = {

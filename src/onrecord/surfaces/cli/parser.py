@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from typing import NoReturn
+import re
+from typing import Any, NoReturn
 
 from onrecord.app.catalog import OPERATIONS, Argument, Kind, Operation
 from onrecord.domain.errors import InvalidInputError
 
-_GROUPED = {"replay": "repair"}
-_HIDDEN = frozenset({"batch_read"})
+_GENERAL = ("vault", "json", "client", "agent", "help")
+# What argparse takes for an option: a dash and no blank, but no number.
+_OPTION = re.compile(r"-(?!\d+\Z|\d*\.\d+\Z)[^ ]+", re.DOTALL)
+_NO_VALUE = "an option is without its value"
+_DASHED = "A text that begins with - goes behind --, or as - through standard input."
 _EPILOG = "Exit status: 0 done, 1 the vault says no or doctor warns, 2 the call or the vault cannot be used."
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse that raises instead of printing and exiting."""
+    """argparse that raises instead of printing and exiting, and takes options as they are written in full only."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         """Raise the mistake; argparse's message may hold the caller's text, so it is told in own words."""
@@ -34,6 +41,12 @@ class _ShowVersion(argparse.Action):
 
 def _translate(message: str, parser: argparse.ArgumentParser) -> InvalidInputError:
     hint = f"See `{parser.prog} --help`."
+    if message.startswith("argument --") and message.endswith(": expected one argument"):
+        option = message.removeprefix("argument ").partition(":")[0]
+        return InvalidInputError(
+            _NO_VALUE, field=option.lstrip("-").replace("-", "_"),
+            hint=f"A value that begins with - is written {option}=-VALUE.",
+        )  # fmt: skip
     for opening, reason in (
         ("the following arguments are required: ", "a required argument is missing"),
         ("argument ", "an argument cannot be used"),
@@ -46,7 +59,7 @@ def _translate(message: str, parser: argparse.ArgumentParser) -> InvalidInputErr
 
 def list_commands() -> list[str]:
     """Return the commands as they are typed, in the order of help."""
-    return [_GROUPED.get(name, name) for name in OPERATIONS if name not in _HIDDEN]
+    return [operation.command.split()[0] for operation in OPERATIONS.values() if operation.command]
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -59,11 +72,11 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     groups: dict[str, argparse._SubParsersAction[_Parser]] = {}
     for name, operation in OPERATIONS.items():
-        if name in _HIDDEN:
+        if not operation.is_typed:
             continue
         target = commands
-        group = _GROUPED.get(name)
-        if group is not None:
+        group = operation.group
+        if group:
             if group not in groups:
                 outer = commands.add_parser(group, help="Mend what is left behind.")
                 groups[group] = outer.add_subparsers(dest="group_command", metavar="TASK", required=True)
@@ -126,47 +139,94 @@ def parse_command(argv: list[str]) -> argparse.Namespace:
         SystemExit: help or version was printed.
     """
     parser = build_parser()
-    _check_command(argv)
-    parsed, rest = parser.parse_known_args(argv)
+    operations = _find_operations(argv)
+    try:
+        parsed, rest = parser.parse_known_args(argv)
+    except InvalidInputError as error:
+        raise _explain_dash(error, argv, operations) from error
     if rest:
-        raise _name_unknown(rest, parsed)
+        raise _name_rest(rest, operations)
     if getattr(parsed, "chosen", None) is None:
         raise InvalidInputError("a command is missing", field="command", hint=f"One of: {', '.join(list_commands())}.")
     return parsed
 
 
-def _check_command(argv: list[str]) -> None:
-    """Name a mistyped command; options that take a value are passed over with it."""
+def _find_operations(argv: list[str]) -> list[Operation]:
+    """Return the operations that the first word may mean, one or a group; options are passed over with their value.
+
+    Raises:
+        InvalidInputError: there is no such command, or no such option before it.
+    """
     skip = False
     for word in argv:
         if skip:
             skip = False
-        elif word in ("--vault", "--client", "--agent"):
-            skip = True
-        elif not word.startswith("-"):
+        elif word.startswith("-"):
+            skip = word in ("--vault", "--client", "--agent")
+            if word.startswith("--") and _name_option(word) not in (*_GENERAL, "version", ""):
+                raise _name_unknown(word, [])
+        else:
+            found = [operation for operation in OPERATIONS.values() if word in operation.command.split()[:1]]
+            if found:
+                return found
             names = list_commands()
-            if word not in names:
-                near = difflib.get_close_matches(word, names, n=1)
-                hint = f"One of: {', '.join(names)}."
-                raise InvalidInputError(
-                    "there is no such command", field="command", hint=hint, did_you_mean=next(iter(near), None)
-                )
-            return
+            near = difflib.get_close_matches(word, names, n=1)
+            hint = f"One of: {', '.join(names)}."
+            raise InvalidInputError(
+                "there is no such command", field="command", hint=hint, did_you_mean=next(iter(near), None)
+            )
+    return []
 
 
-def _name_unknown(rest: list[str], parsed: argparse.Namespace) -> InvalidInputError:
-    operation = OPERATIONS.get(getattr(parsed, "chosen", "") or "")
-    options = ["vault", "json", "client", "agent"]
-    if operation is not None:
-        options += [argument.flag or argument.name.replace("_", "-") for argument in operation.arguments]
-    word = next((item for item in rest if item.startswith("-")), "")
-    if not word:
+def _name_option(word: str) -> str:
+    return word.lstrip("-").partition("=")[0]
+
+
+def _list_options(operations: list[Operation]) -> list[str]:
+    own = [argument for operation in operations for argument in operation.arguments if not argument.is_positional]
+    return [*_GENERAL, *(argument.flag or argument.name.replace("_", "-") for argument in own)]
+
+
+def _find_near(word: str, operations: list[Operation]) -> str | None:
+    """Return the option that a word begins, or comes near to."""
+    name, options = _name_option(word), _list_options(operations)
+    begun = [option for option in options if word.startswith("--") and name and option.startswith(name)]
+    near = begun or difflib.get_close_matches(name, options, n=1)
+    return f"--{near[0]}" if near else None
+
+
+def _explain_dash(error: InvalidInputError, argv: list[str], operations: list[Operation]) -> InvalidInputError:
+    """Return the mistake behind a missing argument where a word was taken for an option: mistyped, or a text."""
+    known = {"-h", *(f"--{option}" for option in _list_options(operations))}
+    if error.reason == _NO_VALUE:
+        return error
+    for word in argv[: argv.index("--")] if "--" in argv else argv:
+        if not _OPTION.fullmatch(word) or word.partition("=")[0] in known:
+            continue
+        if _find_near(word, operations) is not None:
+            return _name_unknown(word, operations)
+        if _takes_text(operations):
+            return InvalidInputError(error.reason, field=error.field, hint=_DASHED)
+    return error
+
+
+def _takes_text(operations: list[Operation]) -> bool:
+    own = (argument for operation in operations for argument in operation.arguments)
+    return any(argument.is_positional and argument.kind is Kind.TEXT for argument in own)
+
+
+def _name_rest(rest: list[str], operations: list[Operation]) -> InvalidInputError:
+    word = next((item for item in rest if item.startswith("-")), None)
+    if word is None:
         return InvalidInputError(
             "more words than the command takes", field="arguments", hint="Quote a text that has blanks."
         )
-    name = word.lstrip("-").split("=")[0]
-    near = difflib.get_close_matches(name, options, n=1)
+    return _name_unknown(word, operations)
+
+
+def _name_unknown(word: str, operations: list[Operation]) -> InvalidInputError:
+    hint = f"See the command's --help. {_DASHED}" if _takes_text(operations) else "See the command's --help."
     return InvalidInputError(
-        "there is no such option", field=name.replace("-", "_"), hint="See the command's --help.",
-        did_you_mean=f"--{near[0]}" if near else None,
+        "there is no such option", field=_name_option(word).replace("-", "_"), hint=hint,
+        did_you_mean=_find_near(word, operations),
     )  # fmt: skip
