@@ -32,7 +32,8 @@ if TYPE_CHECKING:
         VaultExistsError,
         VaultOfflineError,
     )
-    from onrecord.surfaces.library import (
+    from onrecord.surfaces.library import Vault
+    from onrecord.surfaces.results import (
         Batch,
         CapturedTurn,
         Found,
@@ -44,10 +45,11 @@ if TYPE_CHECKING:
         Remembered,
         Report,
         Updated,
-        Vault,
         Version,
     )
     from onrecord.wiring import open_library as open
+
+    __version__: str
 
 __all__ = [
     "AmbiguousIdError",
@@ -89,9 +91,17 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     # Lazy, so that programs which need one small part of the package do not load all of it.
+    if name == "__version__":
+        return import_module("importlib.metadata").version("onrecord")
     if name not in __all__:
         raise AttributeError(f"module 'onrecord' has no attribute {name!r}")
     if name == "open":
         return import_module("onrecord.wiring").open_library
-    module = "onrecord.domain.errors" if name.endswith("Error") else "onrecord.surfaces.library"
+    if name == "Vault":
+        return import_module("onrecord.surfaces.library").Vault
+    module = "onrecord.domain.errors" if name.endswith("Error") else "onrecord.surfaces.results"
     return getattr(import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

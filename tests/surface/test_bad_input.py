@@ -96,7 +96,6 @@ def test_a_near_miss_is_told(onrecord: CommandLine, words: tuple[str, ...], near
 def test_the_same_mistakes_have_the_same_code_in_the_library(onrecord: CommandLine) -> None:
     with package.open(onrecord.vault) as vault:
         for call in (
-            lambda: vault.remember("x", titel="t"),
             lambda: vault.remember(True),  # type: ignore[arg-type]
             lambda: vault.find("x", limit=True),
             lambda: vault.find("x", limit=float("nan")),
