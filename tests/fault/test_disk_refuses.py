@@ -106,6 +106,21 @@ def test_a_vault_that_cannot_be_written_keeps_creates_in_the_backup_and_replays_
     check_verifies(opened)
 
 
+@pytest.mark.parametrize("refused", [("open_for_append",), WRITING])
+def test_a_replay_to_a_vault_that_still_cannot_be_written_leaves_the_backup_as_it_was(opened, trouble, refused) -> None:
+    trouble.refused, trouble.where = set(WRITING), "vault"
+    remember(opened, {"text": "kept aside"})
+    capture(opened, {"source": "s", "session": "x", "turn": "1", "role": "user", "text": "said aside"})
+    before = opened.store.backup.get_progress()
+    trouble.refused = {*refused, "unlink"}
+    for _ in range(3):
+        with pytest.raises(StorageFailedError):
+            replay(opened, {})
+        assert opened.store.backup.get_progress() == before == (0, 2)
+    trouble.refused = set()
+    assert replay(opened, {}).data["replayed"] == 2
+
+
 def test_the_backup_holds_the_hash_of_an_idempotency_key_and_replays_under_the_key(opened, trouble, tmp_path) -> None:
     trouble.refused, trouble.where = set(WRITING), "vault"
     given = {"text": "kept aside", "idempotency_key": "a-key-of-the-caller"}

@@ -12,7 +12,7 @@ from onrecord.app.outbox import keep_in_backup
 from onrecord.app.places import choose_path, is_unchanged
 from onrecord.app.reconcile import observe_under_lock
 from onrecord.app.remember import note_secrets
-from onrecord.app.scrub import scrub
+from onrecord.app.scrub import Scrubbed, scrub
 from onrecord.app.session import Reply, Session
 from onrecord.app.workspaces import spell_workspace
 from onrecord.domain.errors import StorageFailedError, TurnExistsError
@@ -69,8 +69,27 @@ def capture(session: Session, given: Mapping[str, object]) -> Reply:
         NotWritableError: nothing was stored, not even in the backup.
     """
     scrubbed = scrub(admit(CAPTURE, given), is_on=session.policy.redact)
-    arguments = scrubbed.arguments
     reply = Reply()
+    try:
+        write_turn(session, scrubbed, reply)
+    except StorageFailedError as error:
+        keep_in_backup(session, "capture", scrubbed.arguments, reply, error)
+    return reply
+
+
+def write_turn(session: Session, scrubbed: Scrubbed, reply: Reply) -> None:
+    """Write what `capture` was given to the vault alone.
+
+    Args:
+        session: The opened vault.
+        scrubbed: Admitted arguments without secrets.
+        reply: Gets data and warnings as of `capture`.
+
+    Raises:
+        TurnExistsError: the turn is there with another text.
+        NotWritableError: nothing was stored.
+    """
+    arguments = scrubbed.arguments
     note_secrets(reply, scrubbed.rules)
     time = arguments.get("time")
     turn = Turn(
@@ -84,17 +103,12 @@ def capture(session: Session, given: Mapping[str, object]) -> Reply:
         time=Instant(str(time)) if time is not None else None,
     )
     workspace = str(arguments.get("workspace") or session.policy.workspace)
-    try:
-        with session.write() as unit:
-            (result,) = append_turns(session, unit, [turn], workspace, reply, scrubbed.rules)
-    except StorageFailedError as error:
-        keep_in_backup(session, "capture", arguments, reply, error)
-        return reply
+    with session.write() as unit:
+        (result,) = append_turns(session, unit, [turn], workspace, reply, scrubbed.rules)
     if isinstance(result, TurnExistsError):
         raise result
     block = show_block_id(result.block)
     reply.data = {"id": result.id, "turn": result.turn, "block": block, "duplicate": result.duplicate}
-    return reply
 
 
 def name_turn_origin(session: Session, role: str) -> str:

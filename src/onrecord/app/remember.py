@@ -27,13 +27,12 @@ _USER_KEYS = (
 _NAME_FROM_TEXT_CHARS = 80
 
 
-def remember(session: Session, given: Mapping[str, object], *, stored_key: str = "") -> Reply:
+def remember(session: Session, given: Mapping[str, object]) -> Reply:
     """Write one new record, or return the one that already holds exactly this text in its workspace.
 
     Args:
         session: The opened vault.
         given: Arguments of the operation `remember`.
-        stored_key: The idempotency key in its stored form, from the backup; empty takes it from the arguments.
 
     Returns:
         data: id, version, duplicate; or backup_only without an id when the vault cannot be written.
@@ -45,14 +44,30 @@ def remember(session: Session, given: Mapping[str, object], *, stored_key: str =
     """
     scrubbed = scrub(admit(REMEMBER, given), is_on=session.policy.redact)
     reply = Reply()
-    note_secrets(reply, scrubbed.rules)
     try:
-        session.compare_files(reply, pieces=None)
-        with session.write() as unit:
-            _write(session, unit, scrubbed, reply, stored_key)
+        write_memory(session, scrubbed, reply)
     except StorageFailedError as error:
         keep_in_backup(session, "remember", scrubbed.arguments, reply, error)
     return reply
+
+
+def write_memory(session: Session, scrubbed: Scrubbed, reply: Reply, *, stored_key: str = "") -> None:
+    """Write what `remember` was given to the vault alone.
+
+    Args:
+        session: The opened vault.
+        scrubbed: Admitted arguments without secrets.
+        reply: Gets data and warnings as of `remember`.
+        stored_key: The idempotency key in its stored form, from the backup; empty takes it from the arguments.
+
+    Raises:
+        IdempotencyMismatchError: the key came with another text before.
+        NotWritableError: nothing was stored.
+    """
+    note_secrets(reply, scrubbed.rules)
+    session.compare_files(reply, pieces=None)
+    with session.write() as unit:
+        _write(session, unit, scrubbed, reply, stored_key)
 
 
 def note_secrets(reply: Reply, rules: Sequence[str]) -> None:

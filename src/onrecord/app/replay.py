@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from onrecord.app.admission import admit
-from onrecord.app.capture import capture
-from onrecord.app.catalog import REPLAY
-from onrecord.app.remember import remember
+from onrecord.app.capture import write_turn
+from onrecord.app.catalog import CAPTURE, REMEMBER, REPLAY
+from onrecord.app.remember import write_memory
+from onrecord.app.scrub import scrub
 from onrecord.app.session import Caller, Channel, Reply, Session
 from onrecord.domain.canonical import decode_strict
-from onrecord.domain.errors import InvalidInputError, NotWritableError, OnRecordError, StorageFailedError
+from onrecord.domain.errors import InvalidInputError, NotWritableError, OnRecordError
 from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, REPLAY_PAGE_COUNT, TEXT_MAX_BYTES
 
 # JSON may write a character of one byte as six, and other arguments come on top of the text.
@@ -83,16 +84,17 @@ def _read_line(line: bytes) -> tuple[str, dict[str, object], Caller, str]:
 def _write(
     session: Session, operation: str, arguments: dict[str, object], caller: Caller, key: str
 ) -> dict[str, object]:
-    """Write one line as its caller; the backup must not feed itself.
+    """Write one line as its caller, to the vault alone: the backup must not feed itself.
 
     Raises:
-        StorageFailedError: the vault cannot be written.
+        NotWritableError: the vault cannot be written.
         OnRecordError: the line is refused.
     """
-    with session.write(None):
-        pass
     acting = replace(session, caller=caller)
-    done = remember(acting, arguments, stored_key=key) if operation == "remember" else capture(acting, arguments)
-    if done.data.get("backup_only"):
-        raise StorageFailedError("the vault cannot be written")
-    return done.data
+    reply = Reply()
+    if operation == "remember":
+        scrubbed = scrub(admit(REMEMBER, arguments), is_on=session.policy.redact)
+        write_memory(acting, scrubbed, reply, stored_key=key)
+    else:
+        write_turn(acting, scrub(admit(CAPTURE, arguments), is_on=session.policy.redact), reply)
+    return reply.data
