@@ -12,6 +12,7 @@ from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
+from onrecord.app.rebuild import rebuild
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
 from onrecord.app.update import update
@@ -179,6 +180,34 @@ def test_an_own_version_stays_current_until_the_later_one_of_another_log_was_see
     assert second.find("capital", as_of=own) == [(record, 1)]
     assert second.find("capital", as_of=later) == [(record, 1)]
     assert second.find("capital", as_of=now) == [(record, 2)]
+
+
+def test_of_two_versions_of_one_number_the_later_recorded_is_what_the_file_should_hold(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    record = first.remember("the capital is Bonn")["id"]
+    bring(first, second)
+
+    def get_log(machine: Machine) -> str:
+        return machine.call(lambda session: session.store.log)
+
+    # The later version lies in the log that is read first.
+    later, earlier = sorted(machines, key=get_log)
+    for machine, town in ((earlier, "Berlin"), (later, "Vienna")):
+        machine.clock.wall_us = max(item.clock.wall_us for item in machines) + 60_000_000
+        change = {"id": record, "old": "Bonn", "new": town, "expect": 1}
+        assert machine.call(lambda session, change=change: update(session, change).data["version"]) == 2
+    name = get_log(earlier)
+    shutil.copytree(
+        earlier.vault / ".onrecord" / name, later.vault / ".onrecord" / name, ignore=shutil.ignore_patterns("lock"),
+        dirs_exist_ok=True,
+    )  # fmt: skip
+    for _ in range(2):
+        data = later.call(lambda session: verify(session, {}, Ed25519Verifier()).data)
+        assert "edited_outside" not in [item["code"] for item in data["differences"]], data
+        later.call(lambda session: rebuild(session, lambda _: None))
+    assert later.call(lambda session: read(session, {"id": record}).data["text"]) == "the capital is Vienna"
 
 
 def test_more_logs_than_one_entry_can_name_are_seen_in_several(tmp_path: Path) -> None:

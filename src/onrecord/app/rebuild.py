@@ -6,16 +6,16 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from onrecord.app.current import Current
 from onrecord.app.indexing import build_document
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_hashed
 from onrecord.domain.ids import RecordId
-from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem
 from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch
-from onrecord.ports.store import FileState, VersionRow
+from onrecord.ports.store import FileState
 
 _BATCH_ROWS = 2_000
 
@@ -64,37 +64,13 @@ class _Counter:
         self._progress(self.done)
 
 
-class _Current:
-    """Which bytes each record's file should hold, and where: by the newest version of each that is not displaced."""
-
-    def __init__(self) -> None:
-        self._versions: dict[RecordId, tuple[tuple[int, Instant, str, int], bytes]] = {}
-        self.places: dict[str, RecordId] = {}
-
-    def add(self, row: VersionRow) -> None:
-        """Take note of a row of a versions store."""
-        draft = row.draft
-        if draft.turn is not None or draft.mode == "displaced":
-            return
-        order = (draft.version, row.recorded_at, row.ref.log, row.ref.seq)
-        known = self._versions.get(draft.id)
-        if known is None or known[0] <= order:
-            self._versions[draft.id] = (order, _hash(draft.data) if draft.kind != "event" else b"")
-            self.places[draft.path] = draft.id
-
-    def get_hash(self, record: RecordId) -> bytes | None:
-        """Return the SHA-256 of a record's file, empty for a transcript, which grows; None for an unknown record."""
-        known = self._versions.get(record)
-        return known[1] if known is not None else None
-
-
 def _hash(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
 def _list_batches(session: Session, counter: _Counter, left: list[str]) -> Iterator[IndexBatch]:
     """Yield all rows, then the stamps of files that hold the current version; `left` gets the paths of all others."""
-    current = _Current()
+    current = Current()
     for head in session.store.list_logs():
         documents: list[Document] = []
         is_known = True
@@ -104,7 +80,8 @@ def _list_batches(session: Session, counter: _Counter, left: list[str]) -> Itera
                 is_known = is_known and row.code != "newer_format"
                 continue
             documents.extend(build_document(row, session.yaml))
-            current.add(row)
+            if row.draft.turn is None:
+                current.take(row)
             if len(documents) >= _BATCH_ROWS:
                 counter.add(len(documents))
                 yield IndexBatch(documents, watermarks={head.log: row.ref.seq + 1} if is_known else {})
@@ -119,13 +96,13 @@ def _list_batches(session: Session, counter: _Counter, left: list[str]) -> Itera
 
 
 def _stamp_known(
-    session: Session, states: Sequence[FileState], current: _Current, now_ns: int, left: list[str]
+    session: Session, states: Sequence[FileState], current: Current, now_ns: int, left: list[str]
 ) -> list[FileStamp]:
     stamps: list[FileStamp] = []
     whole: list[FileState] = []
     for state in states:
         record = current.places.get(state.path)
-        if record is not None and current.get_hash(record) == b"":
+        if record is not None and current.records[record].growing is not None:
             stamps.append(stamp_hashed(state, record, b"", now_ns))
         else:
             whole.append(state)
@@ -139,9 +116,10 @@ def _stamp_known(
     return stamps
 
 
-def _identify(session: Session, path: str, data: bytes, sha256: bytes, current: _Current) -> RecordId | None:
+def _identify(session: Session, path: str, data: bytes, sha256: bytes, current: Current) -> RecordId | None:
     """Return the record whose current version these bytes are: the one known at this place, else the one they name."""
     record = current.places.get(path)
-    if record is None or current.get_hash(record) != sha256:
+    if record is None or current.records[record].sha256 != sha256:
         record = read_record(data, path, session.yaml).claimed_id
-    return record if record is not None and current.get_hash(record) == sha256 else None
+    known = current.records.get(record) if record is not None else None
+    return record if known is not None and known.growing is None and known.sha256 == sha256 else None

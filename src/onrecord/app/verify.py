@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import VERIFY
+from onrecord.app.current import Current, CurrentVersion
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
 from onrecord.domain.errors import NewerFormatError, NotFoundError, StorageFailedError
-from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
+from onrecord.domain.ids import LogId, RecordId, Seq
 from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, SealedRow, StoredRow, check_log, list_erasures
 from onrecord.domain.ledger_report import Head, LogReport, Verdict
 from onrecord.domain.merkle import hash_leaf
@@ -26,39 +26,6 @@ NOT_SHOWN = (
     "whether what was written is true",
     "a past that the holder of the key wrote anew before another party saw a signed head",
 )
-
-
-@dataclass(slots=True)
-class _Expected:
-    """What the versions stores say that a file holds: hash of its bytes, growing for a transcript."""
-
-    ref: EntryRef
-    version: int
-    path: str
-    is_file: bool
-    digest: hashlib._Hash
-
-
-@dataclass(slots=True)
-class _Current:
-    """The newest version of every record, as the rows pass by."""
-
-    records: dict[RecordId, _Expected] = field(default_factory=dict)
-
-    def take(self, row: VersionRow) -> None:
-        """Take in one row."""
-        draft = row.draft
-        if row.is_erased or row.is_sealed or draft.mode == "displaced":
-            return
-        known = self.records.get(draft.id)
-        if draft.turn is not None:
-            if known is not None:
-                known.digest.update(draft.data)
-            return
-        if known is None or known.version <= draft.version:
-            self.records[draft.id] = _Expected(
-                row.ref, draft.version, draft.path, draft.mode in ("placed", "observed"), hashlib.sha256(draft.data)
-            )
 
 
 def verify(session: Session, given: Mapping[str, object], verifier: Verifier) -> Reply:
@@ -81,7 +48,7 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     reply = Reply()
     session.refresh(reply)
     session.compare_files(reply, pieces=None)
-    current = _Current()
+    current = Current()
     erased = {
         name
         for head in session.store.list_logs()
@@ -113,7 +80,7 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     return reply
 
 
-def _gather(session: Session, log: LogId, is_own: bool, current: _Current, erased: frozenset[str]) -> LogMaterial:
+def _gather(session: Session, log: LogId, is_own: bool, current: Current, erased: frozenset[str]) -> LogMaterial:
     rows = session.store.read_rows(log)
     waiting: list[VersionRow] = []
     is_newer = False
@@ -190,7 +157,7 @@ def _describe(report: LogReport) -> dict[str, object]:
     return shape
 
 
-def _compare_files(session: Session, current: _Current) -> Iterator[Problem]:
+def _compare_files(session: Session, current: Current) -> Iterator[Problem]:
     """Yield every difference between the files on disk and the current versions."""
     with session.index.read() as reader:
         owners = {stamp.path: stamp.record for stamp in reader.list_files()}
@@ -215,13 +182,13 @@ def _compare_files(session: Session, current: _Current) -> Iterator[Problem]:
             yield _name(expected.path, code, f"the file of memory {record}, version {expected.version}, {what}")
 
 
-def _compare_file(session: Session, path: str, expected: _Expected) -> Iterator[Problem]:
+def _compare_file(session: Session, path: str, expected: CurrentVersion) -> Iterator[Problem]:
     try:
         data = session.store.read_file(path)
     except (NotFoundError, StorageFailedError) as error:
         yield _name(path, "missing_file", error.reason)
         return
-    if hashlib.sha256(data).digest() != expected.digest.digest():
+    if hashlib.sha256(data).digest() != expected.get_hash():
         is_transcript = path.startswith("events/")
         code = "transcript_edited" if is_transcript else "edited_outside"
         yield _name(path, code, f"the file is not version {expected.version}")
