@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.app.doctor import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
@@ -233,3 +234,38 @@ def test_an_update_of_a_moved_memory_goes_to_where_its_file_is(home: Home) -> No
     assert home.path("b").read_text().endswith("apples are red\n")
     assert TEXTS["b"] in home.path("a").read_text()
     assert home.count_versions("b") == 1
+
+
+def list_codes(home: Home) -> list[str]:
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    return [item["code"] for item in findings]
+
+
+@pytest.mark.parametrize("saved", ["in place", "replaced", "with a new text"])
+def test_an_id_line_that_was_changed_to_an_unknown_one_changes_nothing(tmp_path: Path, saved: str) -> None:
+    home = Home(tmp_path, has_ids=True)
+    path, given = home.path("a"), home.ids["a"]
+    text = path.read_text().replace(f"id: {given}", "id: zzzzzzzzzzzz")
+    if saved == "replaced":
+        path.unlink()
+    path.write_text(text + "and on bushes\n" if saved == "with a new text" else text)
+    for _ in range(2):
+        home.take_in()
+        assert (home.find(TEXTS["a"]), home.count_records(), home.count_versions("a")) == (given, len(TEXTS), 2)
+        rebuild(home.session, lambda _: None)
+    assert "server_key_changed" in list_codes(home)
+    update(home.session, {"id": given, "expect": 2, "text": "apples are red"})
+    assert f"id: {given}\n" in path.read_text()
+    assert "server_key_changed" not in list_codes(home)
+    home.session.close()
+
+
+def test_a_new_file_keeps_the_unknown_id_that_it_names(tmp_path: Path) -> None:
+    home = Home(tmp_path, has_ids=True)
+    front = "id: zzzzzzzzzzzz\nversion: 3\norigin: user\n"
+    home.path("d").write_text(f"---\n{front}---\ndogs bark\n")
+    home.take_in()
+    assert home.find("dogs bark") == "zzzzzzzzzzzz"
+    assert "server_key_changed" not in list_codes(home), "nothing was placed to compare with"
+    home.session.close()

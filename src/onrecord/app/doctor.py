@@ -18,7 +18,6 @@ from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import Record, read_record
-from onrecord.domain.record_fields import ServerCopies
 from onrecord.domain.redaction import find_secrets
 from onrecord.domain.transcript import Block, parse_transcript
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
@@ -176,23 +175,22 @@ def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: 
     if head.kind == "event":
         yield from _check_transcript(reader, head.id, state.path, data)
         return
-    yield from _check_version(head, state, stamp, data, record.claimed_id)
-    if record.claimed_id == head.id:
+    yield from _check_version(head, state, stamp, data)
+    claim = record.claimed_id
+    if claim is not None and claim != head.id and reader.get_current(claim) is not None:
+        message = "the id in the file belongs to another memory; this one has its own"
+        yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
+    elif claim is not None:
         yield from _check_copies(session, reader, head, record)
 
 
-def _check_version(
-    head: VersionHead, state: FileState, stamp: FileStamp, data: bytes, claim: str | None
-) -> Iterator[Problem]:
+def _check_version(head: VersionHead, state: FileState, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
     if not is_unchanged(state, stamp) and hashlib.sha256(data).digest() != stamp.sha256:
         message = "edited outside and not taken in yet"
         yield Problem(state.path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
     elif head.is_observed:
         message = f"version {head.version} was written outside OnRecord; its author is not known"
         yield Problem(state.path, 0, "edited_outside", Severity.INFO, message)
-    if claim is not None and claim != head.id:
-        message = "the id in the file belongs to another memory; this one has its own"
-        yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
 
 
 def _check_copies(session: Session, reader: IndexReader, head: VersionHead, record: Record) -> Iterator[Problem]:
@@ -202,8 +200,9 @@ def _check_copies(session: Session, reader: IndexReader, head: VersionHead, reco
         row = session.store.read_row(placed[-1].ref) if placed else None
     except (DamagedError, NewerFormatError):
         return  # named where the logs are read
-    written = read_record(row.draft.data, record.path, session.yaml).server if row is not None else ServerCopies()
-    if replace(record.server, id=None) != replace(written, id=None):
+    # Of a file that came with its keys there is nothing to compare them with but the id.
+    written = read_record(row.draft.data, record.path, session.yaml).server if row is not None else record.server
+    if record.claimed_id != head.id or replace(record.server, id=None) != replace(written, id=None):
         message = "a key that OnRecord owns was changed in the file; the change is not applied"
         yield Problem(record.path, 1, "server_key_changed", Severity.WARNING, message, "Undo it; it has no effect.")
 

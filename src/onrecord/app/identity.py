@@ -1,4 +1,4 @@
-"""Which record a file holds: by the id in it, else its inode, else its exact bytes, else its place."""
+"""Which record a file holds: by the known id in it, else its exact bytes, else its inode, else its place."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ class Identities:
             None when the other files of the pass must be asked first.
         """
         claim = found.record.claimed_id
-        path = found.state.path
+        new = Identity()
         if claim is not None and self.is_free(claim):
             if reader.get_current(claim) is None:
-                return Identity(fresh=claim)
-            if not self._is_held_elsewhere(reader, claim, found):
+                new = Identity(fresh=claim)
+            elif not self._is_held_elsewhere(reader, claim, found):
                 return Identity(claim) if is_last or not self._has_moved_on(reader, claim, found) else None
-        stamp = reader.get_file(path)
+        stamp = reader.get_file(found.state.path)
         is_in_place = stamp is not None and _inode_of(stamp) == _inode_of(found.state)
         twin = self._find_twin(reader, found, stamp)
         if twin is not None:
@@ -115,7 +115,7 @@ class Identities:
         if moved is not None:
             return Identity(moved)
         if stamp is None or not self.is_free(stamp.record) or self._is_held_elsewhere(reader, stamp.record, found):
-            return Identity()
+            return new
         return Identity(stamp.record) if is_last else None
 
     def _has_moved_on(self, reader: IndexReader, record: RecordId, found: Found) -> bool:

@@ -187,7 +187,7 @@ def _refresh_copies(
     """Bring the display copies that the file has up to date; a file without an id gets none."""
     if record.claimed_id is None:
         return data
-    copies: dict[str, KeyValue | None] = dict(describe_copies(session, record.claimed_id, version, unit.stamp(0)))
+    copies: dict[str, KeyValue | None] = dict(describe_copies(session, head.id, version, unit.stamp(0)))
     for name in ("client", "agent"):
         copies.setdefault(name, None)
     # Defaults are not written; what a hand wrote there must not stand beside what we vouch for.
