@@ -283,3 +283,40 @@ def test_with_a_state_folder_that_cannot_be_written_reading_goes_on(onrecord: Co
         for path in files:
             path.chmod(0o600)
     assert onrecord("remember", "second words").status == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["LOG", "LOG/ledger", "LOG/versions", "LOG/ledger/00000000.jsonl", "LOG/versions/00000000.jsonl"]
+)
+def test_a_part_of_a_log_that_is_a_file_for_a_folder_or_a_folder_for_a_file_is_named(
+    onrecord: CommandLine, tmp_path: Path, name: str
+) -> None:
+    inner = f".onrecord/{name.replace('LOG', (find_state() / 'log').read_text().strip())}"
+    path = tmp_path / "vault" / inner
+    if path.is_dir():
+        shutil.rmtree(path)
+        path.write_bytes(b"no folder")
+    else:
+        path.unlink()
+        path.mkdir()
+    assert onrecord("find", "words").data["status"] == "found"
+    assert onrecord("status").status == 0
+    error = onrecord("verify").error
+    assert error["code"] == "damaged"
+    assert inner in error["reason"], error
+    assert onrecord("remember", "second words").error["code"] == "ledger_rolled_back"
+    done = onrecord("doctor")
+    assert done.status == 2
+    assert inner in list_messages(done, "damaged")
+
+
+@pytest.mark.parametrize("name", ["vault/onrecord.toml", "head.json", "journal"])
+def test_a_folder_in_the_place_of_a_file_of_the_installation_is_named(
+    onrecord: CommandLine, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name if "/" in name else find_state_file(name)
+    path.unlink()
+    path.mkdir()
+    assert onrecord("find", "words").data["status"] == "found"
+    assert onrecord("remember", "second words").error["code"] in ("damaged", "vault_offline")
+    assert path.name in list_messages(onrecord("doctor"), "state_damaged", "vault_offline")

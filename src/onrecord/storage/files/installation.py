@@ -197,7 +197,7 @@ def find_damage(state: Disk) -> Iterator[OnRecordError]:
         mend = f"Write the line {head.log} into it." if head is not None else hint
         yield DamagedError(f"{LOG_NAME} of the state folder is {_describe(found)}", hint=mend)
     if head is not None and state.stat(Journal(state, head.generation).name) is None:
-        yield DamagedError(f"journal.{head.generation} of the state folder is absent", hint=hint)
+        yield DamagedError(f"journal.{head.generation} of the state folder is absent or no file", hint=hint)
 
 
 def _read_live_head(state: Disk) -> Head:

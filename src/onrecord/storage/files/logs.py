@@ -67,8 +67,8 @@ class LogFolders:
         """
         reader = self._open(log, "ledger")
         known = self._measured.get(log, _Measured())
-        segments = dict(reader.list_segments())
         with storage_errors("read the log"):
+            segments = dict(reader.list_segments())
             path = segments.get(known.segment, "")
             found = self._vault.stat(path) if path and not path.endswith(".gz") else None
         if found is None or found.st_size < known.size_bytes:
@@ -90,14 +90,14 @@ class LogFolders:
         What comes later is met where it is read: in the journal's frames, counting entries, taking in rows.
 
         Raises:
-            StorageFailedError: they cannot be read.
+            StorageFailedError, DamagedError: they cannot be read.
         """
         if log in self._looked:
             return
         self._looked.add(log)
         for store, what in (("ledger", "an entry"), ("versions", "a row")):
-            segments = self._open(log, store).list_segments()
             with storage_errors("read the log"):
+                segments = self._open(log, store).list_segments()
                 path = segments[-1][1] if segments else ""
                 found = self._vault.stat(path) if path and not path.endswith(".gz") else None
                 if found is None:
@@ -126,7 +126,7 @@ class LogFolders:
 
         Raises:
             StorageFailedError: a segment cannot be read.
-            DamagedError: a packed segment cannot be unpacked.
+            DamagedError: a packed segment cannot be unpacked, or something else stands in the place of a part.
         """
         last = first - 1
         reader = self._open(log, "versions")
@@ -169,7 +169,7 @@ class LogFolders:
 
         Raises:
             StorageFailedError: a segment cannot be read.
-            DamagedError: a packed segment cannot be unpacked.
+            DamagedError: a packed segment cannot be unpacked, or something else stands in the place of a part.
         """
         for number, line in enumerate(self._read_lines(self._open(log, "ledger"), (0, 0))):
             if is_newer_line(line):

@@ -5,16 +5,21 @@ Lines of one log lie in `<folder>/NNNNNNNN.jsonl`, in the order of their sequenc
 
 from __future__ import annotations
 
+import errno
 import gzip
 import re
 from collections.abc import Iterator
 
+from onrecord.domain.errors import DamagedError
 from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.head import StoreEnd
 
 _NAME = re.compile(r"(\d{8})\.jsonl(\.gz)?")
 _SEQ = re.compile(rb'"seq":(\d{1,16})')
 _READ_BYTES = 1 << 20
+# What the system says where a file, a folder or a link stands in the place of another one of them.
+_WRONG_KIND = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.ELOOP})
+_MEND = "Move it away and put the folder of the log back from a copy of the vault."
 
 
 def name_segment(folder: str, number: int) -> str:
@@ -89,7 +94,10 @@ class SegmentWriter:
 
 
 class SegmentReader:
-    """Reads lines of a store that others may append to meanwhile; a last line without LF is not there yet."""
+    """Reads lines of a store that others may append to meanwhile; a last line without LF is not there yet.
+
+    Its methods raise OSError, and DamagedError where something else stands in the place of a folder or file.
+    """
 
     def __init__(self, disk: Disk, folder: str) -> None:
         self._disk = disk
@@ -101,6 +109,10 @@ class SegmentReader:
             names = self._disk.list_folder(self._folder)
         except FileNotFoundError:
             return []
+        except OSError as error:
+            if error.errno not in _WRONG_KIND:
+                raise
+            raise DamagedError(f"{self._folder} is no folder", hint=_MEND) from error
         found = {int(match[1]): f"{self._folder}/{name}" for name in names if (match := _NAME.fullmatch(name))}
         return sorted(found.items())
 
@@ -111,12 +123,20 @@ class SegmentReader:
                 continue
             yield from self._read_segment(path, offset if number == segment else 0)
 
+    def _read(self, path: str, offset: int, size_bytes: int) -> bytes:
+        try:
+            return self._disk.read(path, offset, size_bytes)
+        except OSError as error:
+            if error.errno not in _WRONG_KIND:
+                raise
+            raise DamagedError(f"{path} is no regular file", hint=_MEND) from error
+
     def _read_segment(self, path: str, offset: int) -> Iterator[bytes]:
         if path.endswith(".gz"):
-            yield from gzip.decompress(self._disk.read(path))[offset:].split(b"\n")[:-1]
+            yield from gzip.decompress(self._read(path, 0, -1))[offset:].split(b"\n")[:-1]
             return
         rest = b""
-        while block := self._disk.read(path, offset, _READ_BYTES):
+        while block := self._read(path, offset, _READ_BYTES):
             offset += len(block)
             *lines, rest = (rest + block).split(b"\n")
             yield from lines
@@ -171,7 +191,7 @@ class SegmentReader:
 
     def _read_to_line_end(self, path: str, offset: int) -> bytes | None:
         parts: list[bytes] = []
-        while block := self._disk.read(path, offset, 4096 if not parts else _READ_BYTES):
+        while block := self._read(path, offset, 4096 if not parts else _READ_BYTES):
             line, sep, _ = block.partition(b"\n")
             parts.append(line)
             if sep:
