@@ -10,7 +10,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Literal
@@ -61,7 +61,7 @@ SETTINGS: Final = (
 )
 _FOLDER_NAME: Final = "onrecord"
 _PLATFORM: Final[str] = sys.platform
-_XDG: Final = {"state": ("XDG_STATE_HOME", "~/.local/state"), "config": ("XDG_CONFIG_HOME", "~/.config")}
+_XDG: Final = {"state": ("XDG_STATE_HOME", ".local/state"), "config": ("XDG_CONFIG_HOME", ".config")}
 _BY_NAME: Final = {spec.name: spec for spec in SETTINGS}
 
 
@@ -78,16 +78,18 @@ class Setting:
 class Settings:
     """All settings of one process.
 
-    `unknown` names keys that were found and are not known, as `source:key`.
+    `unknown` names keys that were found and are not known, as `source:key`; `user_state` is the folder of all
+    state where no setting names one.
     """
 
     values: Mapping[str, Setting]
-    unknown: tuple[str, ...] = field(default=())
+    unknown: tuple[str, ...]
+    user_state: str
 
     def replace_vault(self, folder: str) -> Settings:
         """Return the settings with another vault, as if it had been given by flag."""
         values = dict(self.values) | {"vault": Setting("vault", folder, Source.FLAG)}
-        return Settings(MappingProxyType(values), self.unknown)
+        return Settings(MappingProxyType(values), self.unknown, self.user_state)
 
     def text(self, name: str) -> str:
         """Return a text value."""
@@ -113,20 +115,20 @@ class Settings:
     def state_root(self) -> str:
         """The folder of all state, absolute."""
         given = self.text("state")
-        if given:
-            return os.path.abspath(os.path.expanduser(given))
-        return find_user_folder("state")
+        return os.path.abspath(os.path.expanduser(given)) if given else self.user_state
 
 
-def find_user_folder(kind: Literal["state", "config"]) -> str:
+def find_user_folder(kind: Literal["state", "config"], environment: Mapping[str, str]) -> str:
     """Return the system's folder for state or settings of this program.
 
-    On Linux that is said here (XDG Base Directory Specification), elsewhere by platformdirs, whose start costs more
-    than all else that settings need.
+    On Linux that is said here (XDG Base Directory Specification, by which a relative value does not count), elsewhere
+    by platformdirs, whose start costs more than all else that settings need.
     """
     if _PLATFORM == "linux":
         variable, fallback = _XDG[kind]
-        return os.path.join(os.environ.get(variable, "").strip() or os.path.expanduser(fallback), _FOLDER_NAME)
+        given = environment.get(variable, "").strip()
+        home = environment.get("HOME") or os.path.expanduser("~")
+        return os.path.join(given if os.path.isabs(given) else os.path.join(home, fallback), _FOLDER_NAME)
     import platformdirs
 
     find = platformdirs.user_state_dir if kind == "state" else platformdirs.user_config_dir
@@ -163,12 +165,12 @@ def load_settings(
                 chosen = Setting(spec.name, _convert(spec, value, source), source)
                 break
         values[spec.name] = chosen
-    return Settings(MappingProxyType(values), tuple(sorted(unknown)))
+    return Settings(MappingProxyType(values), tuple(sorted(unknown)), find_user_folder("state", environment))
 
 
 def _read_user_file(environment: Mapping[str, str]) -> dict[str, object]:
     given = environment.get("ONRECORD_CONFIG")
-    path = given or os.path.join(find_user_folder("config"), "config.toml")
+    path = given or os.path.join(find_user_folder("config", environment), "config.toml")
     try:
         with open(path, "rb") as file:
             return tomllib.load(file)
