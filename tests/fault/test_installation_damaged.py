@@ -320,3 +320,24 @@ def test_a_folder_in_the_place_of_a_file_of_the_installation_is_named(
     assert onrecord("find", "words").data["status"] == "found"
     assert onrecord("remember", "second words").error["code"] in ("damaged", "vault_offline")
     assert path.name in list_messages(onrecord("doctor"), "state_damaged", "vault_offline")
+
+
+def test_a_vault_whose_newest_state_is_lost_is_written_again_once_the_state_folder_named_is_away(
+    onrecord: CommandLine, tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    shutil.copytree(vault, tmp_path / "older")
+    lost = onrecord("remember", "lost words").data["id"]
+    shutil.copytree(tmp_path / "older", vault, dirs_exist_ok=True)
+    next(vault.glob("memories/**/lost*.md")).unlink()
+    error = onrecord("remember", "more words").error
+    assert error["code"] == "ledger_rolled_back"
+    state = find_state()
+    assert str(state) in error["hint"]
+    assert onrecord("find", "first").data["status"] == "found"
+    state.rename(tmp_path / "away")
+    assert onrecord("remember", "more words").status == 0
+    for word, status in (("first", "found"), ("more", "found"), ("lost", "no_match")):
+        assert onrecord("find", word).data["status"] == status
+    assert onrecord("read", lost).error["code"] == "not_found"
+    assert onrecord("verify").data["verdict"] in ("L1", "L2")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from onrecord.domain.checkpoint import format_checkpoint, format_origin, sign_note
-from onrecord.domain.errors import DamagedError, StorageFailedError
+from onrecord.domain.errors import DamagedError, LedgerRolledBackError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import VersionRow
@@ -18,6 +18,10 @@ from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
 
 _APPLIED_NAME = "applied"
+_ROLLED_BACK = (
+    "An older or altered vault lies here: put the newest one back. Reading goes on. If the newest one is lost, move "
+    "{folder} away: a new installation with a log of its own begins here, and nothing in the vault changes."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,10 @@ class LogWriter:
                 if name.startswith("journal.") and name != self._journal.name:
                     self._state.unlink(name)
         with storage_errors("read the ledger"):
-            self._applier.check_continues(head)
+            try:
+                self._applier.check_continues(head)
+            except LedgerRolledBackError as error:
+                raise LedgerRolledBackError(error.reason, hint=_ROLLED_BACK.format(folder=self._state.root)) from error
 
     def _read_commits(self) -> list[_Commit]:
         with storage_errors("read the journal"):
