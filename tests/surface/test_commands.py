@@ -313,6 +313,31 @@ def test_secrets_in_names_and_odd_encodings_of_imported_files_never_reach_the_di
         assert secret.encode("utf-16-le") not in data, path
 
 
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+        (b"", "utf-8"),
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"", "latin-1"),
+    ],
+)
+def test_where_a_secret_is_replaced_in_an_imported_file_every_other_byte_stays(
+    onrecord: CommandLine, tmp_path: Path, mark: bytes, encoding: str
+) -> None:
+    secret = "ghp_" + "Ab3dE6gH9j" * 3 + "KlmnoP"
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "note.md").write_bytes(mark + f"Wäg {secret} ende\r\n".encode(encoding))
+    assert onrecord("import", str(tmp_path / "tree")).data["imported"] == 1
+    (kept,) = Path(onrecord.vault, "memories").rglob("note.md")
+    begin, end = (text.encode(encoding) for text in ("Wäg ", " ende\r\n"))
+    data = kept.read_bytes()
+    assert data.startswith(mark + begin)
+    assert data.endswith(end)
+    assert secret.encode(encoding) not in data
+
+
 def test_the_text_of_a_page_of_one_hit_is_bounded_too(onrecord: CommandLine) -> None:
     onrecord("remember", "-", stdin=("kumquat " * 40_000).encode())
     done = onrecord("find", "kumquat", "--mode", "full")

@@ -36,6 +36,7 @@ _SHOWN_NAMES_COUNT = 10
 _SHOWN_NAME_CHARS = 40
 _TURN_KEYS = frozenset({"session", "turn", "speaker", "text", "time", "role", "source"})
 _FOREIGN_CLAIMS = ("status", "client", "agent", "confirmed_by", "protection", "kb", "kind")
+_BY_MARK = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _DATE_KEYS = ("date", "created", "created_at", "date_created")
 
 Progress = Callable[[int], None]
@@ -296,16 +297,18 @@ def _clean_file(data: bytes, *, is_on: bool) -> tuple[bytes, set[str]]:
     """Return a file's bytes with secrets replaced; every other byte stays."""
     if not is_on:
         return data, set()
-    for encoding in ("utf-8", "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "latin-1"):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        done = redact(text)
-        clean = done.text.encode(encoding) if done.findings else data
-        return clean, {finding.rule for finding in done.findings}
-    done = redact(data.decode("latin-1"))
-    return done.text.encode("latin-1"), {finding.rule for finding in done.findings}
+    text, encoding = _decode(data)
+    done = redact(text)
+    return (done.text.encode(encoding) if done.findings else data), {finding.rule for finding in done.findings}
+
+
+def _decode(data: bytes) -> tuple[str, str]:
+    """Return a file's text, its byte order mark included, and the encoding that gives back exactly its bytes."""
+    encoding = _BY_MARK.get(data[:2], "utf-8")
+    try:
+        return data.decode(encoding), encoding
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "latin-1"
 
 
 def _clean_path(path: str, *, is_on: bool) -> str:
