@@ -1,4 +1,4 @@
-"""The version of each record that is shown, and the bytes that its file should hold (docs/format/time.md)."""
+"""Which version of a record is shown, which bytes its file should hold, what the next one is (docs/format/time.md)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.instants import Instant
+from onrecord.ports.index import IndexReader
 from onrecord.ports.store import VersionRow
 
 
@@ -65,3 +66,8 @@ class Current:
         if known is None or known.order <= made.order:
             self.records[draft.id] = made
             self.places[draft.path] = draft.id
+
+
+def choose_number(reader: IndexReader, record: RecordId) -> int:
+    """Return the number of a known record's next version."""
+    return max(known.version for known in reader.list_versions(record)) + 1

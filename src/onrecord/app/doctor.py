@@ -16,7 +16,7 @@ from onrecord.app.session import Reply, Session
 from onrecord.domain.entry import EntryFault, read_entry
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
 from onrecord.domain.ids import RecordId
-from onrecord.domain.problem import Problem, Severity
+from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.domain.record import Record, read_record
 from onrecord.domain.redaction import find_secrets
 from onrecord.domain.transcript import Block, parse_transcript
@@ -246,9 +246,7 @@ def _check_displaced(session: Session) -> Iterator[Problem]:
         for record, path in _list_records(reader):
             for head in reader.list_versions(record):
                 if head.is_displaced:
-                    message = f"an edit made outside gave way to a write; it is kept as version {head.version}"
-                    mend = f"Compare with `onrecord read {record} --version {head.version}`."
-                    yield Problem(path, 0, "displaced_edit", Severity.WARNING, message, mend)
+                    yield describe_displaced(path, record, head.version)
 
 
 def _list_records(reader: IndexReader) -> list[tuple[RecordId, str]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from onrecord.app.comparison import Comparison
+from onrecord.app.current import choose_number
 from onrecord.app.identity import Found, Identities, Identity, hash_data, read_bytes
 from onrecord.app.indexing import build_version, read_own_text
 from onrecord.app.session import Reply, Session
@@ -219,7 +220,7 @@ def _decide(
         is_same = row.draft.data == found.data and head.workspace == workspace
         if is_same or (is_event and not _has_other_words(session, row.draft, found)):
             return None, head.id
-    number = max(known.version for known in reader.list_versions(head.id)) + 1
+    number = choose_number(reader, head.id)
     draft = _draft(found, head.id, number, head.kind, workspace, status=head.status)
     return Change("record.observe", replace(draft, parents=(head.ref,))), head.id
 

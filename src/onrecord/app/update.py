@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from onrecord.app.admission import admit
 from onrecord.app.catalog import UPDATE
 from onrecord.app.content import FilePlace, locate, read_version
+from onrecord.app.current import choose_number
 from onrecord.app.places import choose_path, is_whole, resolve_current
 from onrecord.app.reconcile import observe_all_under_lock, observe_under_lock
 from onrecord.app.remember import describe_copies, note_secrets
@@ -75,7 +76,7 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
         reply.data = {"id": head.id, "version": head.version}
         return
     with session.index.read() as reader:
-        number = max(known.version for known in reader.list_versions(record_id)) + 1
+        number = choose_number(reader, record_id)
     data = _refresh_copies(session, unit, record, data, head, number)
     path, how = _choose_target(session, head, place, record)
     draft = VersionDraft(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from onrecord.domain.ids import RecordId
+
 
 class Severity(StrEnum):
     """How much a problem matters: `doctor` exits 0 with infos, 1 with warnings, 2 with a critical one."""
@@ -33,3 +35,10 @@ class Problem:
     severity: Severity
     message: str
     mend: str = ""
+
+
+def describe_displaced(path: str, record: RecordId, version: int) -> Problem:
+    """Return the finding that an outside edit gave way to a write and is kept as a version."""
+    message = f"an edit made outside gave way to a write; it is kept as version {version}"
+    mend = f"Compare with `onrecord read {record} --version {version}`."
+    return Problem(path, 0, "displaced_edit", Severity.WARNING, message, mend)

@@ -28,10 +28,11 @@ _TAIL_BYTES = 4_096
 
 @dataclass(slots=True)
 class Outcome:
-    """What applying changes did: places, displaced outside edits, why something lags behind, problems."""
+    """What applying changes did: places, displaced outside edits, what failed and why it lags behind, problems."""
 
     placed: list[tuple[VersionRow, FileState | None]] = field(default_factory=list)
     displaced: list[tuple[VersionRow, bytes]] = field(default_factory=list)
+    failed: list[VersionRow] = field(default_factory=list)
     not_placed: str = ""
     problems: list[Problem] = field(default_factory=list)
 
@@ -39,6 +40,7 @@ class Outcome:
         """Take in what another application did."""
         self.placed += more.placed
         self.displaced += more.displaced
+        self.failed += more.failed
         self.not_placed = more.not_placed or self.not_placed
         self.problems += more.problems
 
@@ -165,6 +167,7 @@ class Applier:
                 code = errno.errorcode.get(error.errno or 0, "EIO")
                 applied.not_placed = f"a file could not be placed ({code})"
                 applied.placed.append((row, None))
+                applied.failed.append(row)
                 applied.problems.append(_name_not_placed(row, code))
                 continue
             if placed is None:
@@ -242,11 +245,6 @@ class Applier:
         self.placer.sync()
         self.versions.sync()
         self.ledger.sync()
-
-
-def is_named(applied: Outcome, row: VersionRow) -> bool:
-    """Tell whether a problem names the row's file as not placed."""
-    return any(problem.code == "not_placed" and problem.path == row.draft.path for problem in applied.problems)
 
 
 def _name_not_placed(row: VersionRow, code: str) -> Problem:

@@ -11,7 +11,7 @@ from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import VersionRow
 from onrecord.ports.system import Clock, ClockReading
-from onrecord.storage.files.applier import Applier, Outcome, advance_head, is_named
+from onrecord.storage.files.applier import Applier, Outcome, advance_head
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
@@ -205,7 +205,7 @@ class LogWriter:
     def _place(self, changes: Sequence[FrameChange], outcome: Outcome, *, is_replay: bool) -> None:
         """Place files; what fails is tried again at the next write."""
         applied = self._applier.place_files(changes, is_replay=is_replay)
-        failed = {row.ref for row, state in applied.placed if state is None and is_named(applied, row)}
+        failed = {row.ref for row in applied.failed}
         tried = {change.row.ref for change in changes if change.row is not None}
         kept = [change for change in self._unplaced if change.row is not None and change.row.ref not in tried]
         self._unplaced = [*kept, *(change for change in changes if change.row is not None and change.row.ref in failed)]

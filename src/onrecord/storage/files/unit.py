@@ -14,7 +14,7 @@ from onrecord.domain.ids import RECORD_ID_CHARS, EntryRef, LogId, RecordId, Seq,
 from onrecord.domain.instants import Instant, from_unix_us, to_unix_us
 from onrecord.domain.limits import BATCH_MAX_BYTES, BATCH_MAX_COUNT
 from onrecord.domain.merkle import hash_leaf
-from onrecord.domain.problem import Problem, Severity
+from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.domain.pseudonym import commit_bytes, make_pseudonym
 from onrecord.domain.record_time import choose_record_time
 from onrecord.ports.signing import Signer
@@ -92,17 +92,7 @@ class FileWriteUnit:
         problems = list(outcome.problems)
         self.problems += problems
         kept = self.commit_displaced(outcome)
-        problems += [
-            Problem(
-                row.draft.path,
-                0,
-                "displaced_edit",
-                Severity.WARNING,
-                f"an edit made outside gave way to a write; it is kept as version {row.draft.version}",
-                f"See `onrecord read {row.draft.id} --version {row.draft.version}`.",
-            )
-            for row in kept
-        ]
+        problems += [describe_displaced(row.draft.path, row.draft.id, row.draft.version) for row in kept]
         return Receipt([*rows, *kept], placed, outcome.not_placed, problems)
 
     def commit_displaced(self, outcome: Outcome) -> list[VersionRow]:
