@@ -236,6 +236,59 @@ def test_an_update_of_a_moved_memory_goes_to_where_its_file_is(home: Home) -> No
     assert home.count_versions("b") == 1
 
 
+def list_found(session: Session, text: str) -> list[str]:
+    results = find(session, {"query": text}).data["results"]
+    assert isinstance(results, list)
+    return [result["id"] for result in results]
+
+
+def test_a_copy_that_was_renamed_is_found_after_a_rebuild(home: Home) -> None:
+    shutil.copy(home.path("a"), home.path("copy"))
+    home.take_in()
+    home.path("copy").rename(home.path("moved"))
+    home.take_in()
+    before = list_found(home.session, "apples")
+    rebuild(home.session, lambda _: None)
+    assert len(before) == 2
+    assert list_found(home.session, "apples") == before
+
+
+def test_a_renamed_copy_of_a_whole_folder_is_found_after_a_rebuild(home: Home) -> None:
+    shutil.copytree(home.folder, home.folder.parent / "copy")
+    home.take_in()
+    (home.folder.parent / "copy").rename(home.folder.parent / "backup")
+    home.take_in()
+    before = {text: list_found(home.session, text) for text in TEXTS.values()}
+    rebuild(home.session, lambda _: None)
+    assert {len(found) for found in before.values()} == {2}
+    assert {text: list_found(home.session, text) for text in TEXTS.values()} == before
+
+
+def test_a_file_put_over_another_one_is_seen_by_the_first_find(home: Home) -> None:
+    home.path("b").rename(home.path("a"))
+    assert list_found(home.session, TEXTS["a"]) == []
+    assert list_found(home.session, TEXTS["b"]) == [home.ids["b"]]
+
+
+def test_a_find_of_what_was_put_over_another_file_needs_no_other_find_before(home: Home) -> None:
+    home.path("b").rename(home.path("a"))
+    assert list_found(home.session, TEXTS["b"]) == [home.ids["b"]]
+
+
+def test_a_renamed_file_is_found_and_read_in_the_same_opening(home: Home) -> None:
+    home.path("a").rename(home.path("elsewhere"))
+    assert home.place_of("a") == "default/elsewhere.md"
+    home.path("b").rename(home.path("beyond"))
+    assert list_found(home.session, TEXTS["b"]) == [home.ids["b"]]
+
+
+def test_a_deleted_file_is_looked_for_once_in_an_opening(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.path("a").unlink()
+    assert list_found(home.session, TEXTS["a"]) == []
+    monkeypatch.setattr("onrecord.app.reconcile.reconcile", lambda *_: pytest.fail("all files were compared again"))
+    assert list_found(home.session, TEXTS["a"]) == []
+
+
 def list_codes(home: Home) -> list[str]:
     findings = diagnose(home.session, {}).data["findings"]
     assert isinstance(findings, list)

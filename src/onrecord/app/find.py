@@ -9,12 +9,12 @@ from onrecord.app.catalog import FIND
 from onrecord.app.content import FilePlace, locate, read_turn_text, read_version
 from onrecord.app.known import find_horizons
 from onrecord.app.pages import measure
-from onrecord.app.reconcile import reconcile_paths
+from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.analyzer import analyze_query
 from onrecord.domain.errors import DamagedError, NewerFormatError
-from onrecord.domain.ids import show_block_id
+from onrecord.domain.ids import RecordId, show_block_id
 from onrecord.domain.instants import Instant
 from onrecord.domain.limits import PAGE_DEFAULT_COUNT
 from onrecord.domain.lines import split_lines
@@ -22,6 +22,8 @@ from onrecord.domain.ranking import Ranked, rank
 from onrecord.domain.record import read_record
 from onrecord.domain.transcript import hide_turns, parse_transcript
 from onrecord.ports.index import Filter, IndexReader, VersionHead
+
+_Shown = tuple[Ranked, VersionHead, FilePlace | None]
 
 _TITLE_CHARS = 80
 _SNIPPET_CHARS = 120
@@ -52,9 +54,9 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     assert isinstance(offset, int)
     assert isinstance(limit, int)
     end = offset + limit
-    shown, edited = _search(session, arguments, end + 1)
-    if edited and reconcile_paths(session, edited, reply):
-        shown, _ = _search(session, arguments, end + 1)
+    shown, edited, missing = _search(session, arguments, end + 1)
+    if look_again(session, edited, missing, reply):
+        shown, *_ = _search(session, arguments, end + 1)
     mode = str(arguments.get("mode", "preview"))
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
     results: list[dict[str, object]] = []
@@ -101,8 +103,8 @@ def _cut_to_fit(item: dict[str, object], holder: dict[str, object], budget_bytes
 
 def _search(
     session: Session, arguments: Mapping[str, object], limit: int
-) -> tuple[list[tuple[Ranked, VersionHead, FilePlace | None]], list[str]]:
-    """Return the first `limit` hits, and the paths of those that were edited outside since they were indexed."""
+) -> tuple[list[_Shown], list[str], list[RecordId]]:
+    """Return the first `limit` hits, the paths of those that were edited outside, and whose file is not in place."""
     terms = analyze_query(str(arguments["query"]))
     as_of, workspace = arguments.get("as_of"), arguments.get("workspace")
     instant = Instant(str(as_of)) if as_of is not None else None
@@ -116,30 +118,33 @@ def _search(
         candidates = reader.match(terms, allowed)
         while True:
             ranked = rank(candidates, wanted, reader.get_heads)
-            shown, edited = _select(session, reader, ranked, limit, is_past=as_of is not None)
+            shown, edited, missing = _select(session, reader, ranked, limit, is_past=as_of is not None)
             if len(shown) == limit or len(ranked) < wanted:
-                return shown, edited
+                return shown, edited, missing
             wanted *= 2
 
 
 def _select(
     session: Session, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *, is_past: bool
-) -> tuple[list[tuple[Ranked, VersionHead, FilePlace | None]], list[str]]:
+) -> tuple[list[_Shown], list[str], list[RecordId]]:
     """Drop hits whose file is missing: they are neither shown nor retired."""
-    shown: list[tuple[Ranked, VersionHead, FilePlace | None]] = []
+    shown: list[_Shown] = []
     edited: list[str] = []
+    missing: list[RecordId] = []
     for hit in ranked:
         if len(shown) == limit:
             break
         head = hit.head
         place = None if is_past else locate(session, reader, head)
         if place is not None and place.is_missing:
+            if place.stamp is not None and head.kind != "event":
+                missing.append(head.id)
             continue
         path = place.edited_path if place is not None else None
         if path is not None and head.kind != "event":
             edited.append(path)
         shown.append((hit, head, place))
-    return shown, edited
+    return shown, edited, missing
 
 
 def _describe(

@@ -10,7 +10,7 @@ from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.history import tell_status
 from onrecord.app.pages import fill_page
 from onrecord.app.places import resolve
-from onrecord.app.reconcile import reconcile_paths
+from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
 from onrecord.domain.errors import InvalidInputError, NotFoundError, OnRecordError
 from onrecord.domain.record import read_record
@@ -43,8 +43,8 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     with session.index.read() as reader:
         head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
     edited = place.edited_path if place is not None else None
-    if edited is not None:
-        reconcile_paths(session, [edited], reply)
+    missing = (head.id,) if edited is not None and place is not None and place.is_missing else ()
+    if look_again(session, [edited] if edited is not None else [], missing, reply):
         with session.index.read() as reader:
             head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
     budget = session.policy.page_bytes if page_bytes is None else page_bytes

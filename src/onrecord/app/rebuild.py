@@ -11,9 +11,7 @@ from onrecord.app.indexing import build_document
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_hashed
-from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem
-from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch
 from onrecord.ports.store import FileState
 
@@ -98,6 +96,7 @@ def _list_batches(session: Session, counter: _Counter, left: list[str]) -> Itera
 def _stamp_known(
     session: Session, states: Sequence[FileState], current: Current, now_ns: int, left: list[str]
 ) -> list[FileStamp]:
+    """Stamp the files that hold what the record known at their place says; the rest is left to reconciling."""
     stamps: list[FileStamp] = []
     whole: list[FileState] = []
     for state in states:
@@ -108,18 +107,9 @@ def _stamp_known(
             whole.append(state)
     for state, data in zip(whole, session.store.read_files(state.path for state in whole), strict=True):
         sha256 = _hash(data) if data is not None else b""
-        record = _identify(session, state.path, data, sha256, current) if data is not None else None
-        if record is None:
+        record = current.places.get(state.path)
+        if record is None or current.records[record].sha256 != sha256:
             left.append(state.path)
         else:
             stamps.append(stamp_hashed(state, record, sha256, now_ns))
     return stamps
-
-
-def _identify(session: Session, path: str, data: bytes, sha256: bytes, current: Current) -> RecordId | None:
-    """Return the record whose current version these bytes are: the one known at this place, else the one they name."""
-    record = current.places.get(path)
-    if record is None or current.records[record].sha256 != sha256:
-        record = read_record(data, path, session.yaml).claimed_id
-    known = current.records.get(record) if record is not None else None
-    return record if known is not None and known.growing is None and known.sha256 == sha256 else None

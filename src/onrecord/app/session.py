@@ -10,7 +10,7 @@ from enum import StrEnum
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.stamps import stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
-from onrecord.domain.ids import LogId
+from onrecord.domain.ids import LogId, RecordId
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import Document, FileStamp, Index, IndexBatch
 from onrecord.ports.store import Actor, Receipt, VaultStore, VersionRow, WriteUnit
@@ -106,6 +106,7 @@ class Session:
     problems: list[Problem] = field(default_factory=list)
     owns_index: bool = False
     comparison: Comparison | None = None  # of files with their stamps, while it has not ended
+    sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
 
     def compare_files(self, reply: Reply, *, pieces: int | None = CALL_PIECES) -> int:
         """Go on with the comparison that opening began, if it has not ended; at its end take in what differs.
