@@ -67,6 +67,18 @@ def test_a_file_of_blanks_is_found_by_its_title(onrecord: CommandLine, mode: str
     assert onrecord("find", "zymurgy", "--mode", mode, as_json=False).status == 0
 
 
+@pytest.mark.parametrize("text", ["", " ", RULES, "\n" * 200])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_turn_without_words_is_found_by_its_speaker(onrecord: CommandLine, mode: str, text: str) -> None:
+    onrecord("capture", text, "--source", "cli", "--session", "s", "--turn", "1", "--role", "user",
+             "--speaker", "Zymurgy")  # fmt: skip
+    hit = find_one(onrecord, "zymurgy", mode)
+    assert hit["turn"] == "1"
+    assert hit.get("text", text) == text
+    assert not hit.get("snippet", "")
+    assert not hit.get("spans", [])
+
+
 def test_every_word_of_the_samples_finds_in_every_mode(onrecord: CommandLine) -> None:
     words: set[str] = set()
     for path in (path for path in SAMPLES.rglob("*") if path.is_file()):
