@@ -13,17 +13,21 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.pages import take_page
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
+from onrecord.app.verify import describe_row
 from onrecord.domain.entry import EntryFault, read_entry
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import LogId, RecordId
+from onrecord.domain.ledger_check import judge_row, list_erasures
+from onrecord.domain.ledger_report import MESSAGES, FaultCode
 from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.domain.record import Record, read_record
 from onrecord.domain.redaction import find_secrets
 from onrecord.domain.transcript import Block, parse_transcript
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
-from onrecord.ports.store import FileState
+from onrecord.ports.store import FileState, VersionRow
 
 _ALL = 2**31
+_MEND_LOG = "`onrecord verify` judges the log; put its folder back from a copy."
 _RANK = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -105,16 +109,44 @@ def _check_store(session: Session) -> Iterator[Problem]:
 
 
 def _check_logs(session: Session) -> Iterator[Problem]:
-    """Name each line of a log that cannot be read; `verify` judges what they say."""
-    for head in session.store.list_logs():
-        yield from (row for row in session.store.read_rows(head.log) if isinstance(row, Problem))
-        for seq, line in session.store.read_entries(head.log):
-            fault = read_entry(line)
-            if isinstance(fault, EntryFault):
-                code = "newer_format" if fault is EntryFault.NEWER_FORMAT else "entry_unreadable"
-                mend = "`onrecord verify` judges the log; put its folder back from a copy."
-                message = f"entry {seq} is no entry of this format: {fault.value}"
-                yield Problem(f".onrecord/{head.log}/ledger", seq + 1, code, Severity.CRITICAL, message, mend)
+    """Name each line of a log that cannot be read or contradicts; `verify` judges heads, counters and signatures."""
+    logs = [head.log for head in session.store.list_logs()]
+    erased = {name for log in logs for name in list_erasures(line for _, line in session.store.read_entries(log))}
+    for log in logs:
+        yield from _check_log(session, log, erased)
+
+
+def _check_log(session: Session, log: LogId, erased: set[str]) -> Iterator[Problem]:
+    rows = session.store.read_rows(log)
+    row: VersionRow | None = None
+    is_whole = True
+    for seq, line in session.store.read_entries(log):
+        entry = read_entry(line)
+        if isinstance(entry, EntryFault):
+            is_whole = False
+            code = "newer_format" if entry is EntryFault.NEWER_FORMAT else "entry_unreadable"
+            message = f"entry {seq} is no entry of this format: {entry.value}"
+            yield Problem(f".onrecord/{log}/ledger", seq + 1, code, Severity.CRITICAL, message, _MEND_LOG)
+            continue
+        if "body" not in entry.members:
+            continue
+        while row is None or row.ref.seq < seq:
+            item = next(rows, None)
+            if item is None:
+                break
+            if isinstance(item, Problem):
+                is_whole = False
+                yield item
+            else:
+                row = item
+        found = row if row is not None and row.ref.seq == seq else None
+        fault = judge_row(describe_row(found) if found is not None else None, entry)
+        if found is None and is_whole and f"{log}:{seq}" not in erased:
+            fault = FaultCode.UNEXPLAINED_ABSENCE
+        if fault is not None:
+            message = f"entry {seq}: {MESSAGES[fault]}"
+            yield Problem(f".onrecord/{log}/versions", 0, "version_altered", Severity.CRITICAL, message, _MEND_LOG)
+    yield from (item for item in rows if isinstance(item, Problem))
 
 
 def _check_files(session: Session) -> Iterator[Problem]:

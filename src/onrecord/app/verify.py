@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import VERIFY
@@ -17,6 +17,7 @@ from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, SealedRow,
 from onrecord.domain.ledger_report import Head, LogReport, Verdict
 from onrecord.domain.merkle import hash_leaf
 from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.index import IndexReader
 from onrecord.ports.signing import Verifier
 from onrecord.ports.store import FileState, VersionRow
 
@@ -49,18 +50,23 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     session.refresh(reply)
     session.compare_files(reply, pieces=None)
     current = Current()
+    doubted: dict[LogId, Seq] = {}
     erased = {
         name
         for head in session.store.list_logs()
         for name in list_erasures(line for _, line in session.store.read_entries(head.log))
     }
-    reports = [
-        check_log(_gather(session, head.log, head.is_own, current, frozenset(erased)), verifier.verify)
-        for head in session.store.list_logs()
-    ]
+    reports: list[LogReport] = []
+    for head in session.store.list_logs():
+        material, finish = _gather(session, head.log, head.is_own, current, frozenset(erased))
+        report = check_log(material, verifier.verify)
+        finish()
+        reports.append(report)
+        if report.fault is not None and report.fault.seq is not None:
+            doubted[head.log] = report.fault.seq
     differences = [
         {"code": item.code, "path": item.path, "message": item.message}
-        for item in sorted(_compare_files(session, current))
+        for item in sorted(_compare_files(session, current, doubted))
     ]
     reports.sort(key=lambda report: _LEVELS.index(report.verdict))
     if any(report.newer for report in reports) or any(problem.code == "newer_format" for problem in session.problems):
@@ -80,25 +86,35 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     return reply
 
 
-def _gather(session: Session, log: LogId, is_own: bool, current: Current, erased: frozenset[str]) -> LogMaterial:
+def _gather(
+    session: Session, log: LogId, is_own: bool, current: Current, erased: frozenset[str]
+) -> tuple[LogMaterial, Callable[[], None]]:
+    """Return what there is of a log, and what takes in the rows that its check did not ask for."""
     rows = session.store.read_rows(log)
     waiting: list[VersionRow] = []
     is_newer = False
 
-    def read_row(seq: Seq) -> Row:
+    def take_next() -> bool:
         nonlocal is_newer
-        while not waiting or waiting[-1].ref.seq < seq:
-            row = next(rows, None)
-            if row is None:
-                return SealedRow() if is_newer else None
-            if isinstance(row, Problem):
-                session.note(row)
-                is_newer = is_newer or row.code == "newer_format"
-                continue
+        row = next(rows, None)
+        if isinstance(row, Problem):
+            session.note(row)
+            is_newer = is_newer or row.code == "newer_format"
+        elif row is not None:
             current.take(row)
             waiting[:] = [row]
+        return row is not None
+
+    def finish() -> None:
+        while take_next():
+            pass
+
+    def read_row(seq: Seq) -> Row:
+        while not waiting or waiting[-1].ref.seq < seq:
+            if not take_next():
+                return SealedRow() if is_newer else None
         if waiting[-1].ref.seq == seq:
-            return _to_stored(waiting[-1])
+            return describe_row(waiting[-1])
         # Which entry a row of a newer format belongs to is not known; from there on absence is not judged.
         return SealedRow() if is_newer else None
 
@@ -108,7 +124,7 @@ def _gather(session: Session, log: LogId, is_own: bool, current: Current, erased
         return (hash_leaf(line) for _, line in session.store.read_entries(other))
 
     key = session.store.read_log_file(log, "key.pub")
-    return LogMaterial(
+    material = LogMaterial(
         log=log,
         lines=(line for _, line in session.store.read_entries(log)),
         read_row=read_row,
@@ -118,9 +134,11 @@ def _gather(session: Session, log: LogId, is_own: bool, current: Current, erased
         read_leaves=read_leaves,
         erased_elsewhere=erased,
     )
+    return material, finish
 
 
-def _to_stored(row: VersionRow) -> Row:
+def describe_row(row: VersionRow) -> Row:
+    """Return a row as the check of a log takes it."""
     draft = row.draft
     says: dict[str, object] = {
         "id": draft.id,
@@ -157,17 +175,26 @@ def _describe(report: LogReport) -> dict[str, object]:
     return shape
 
 
-def _compare_files(session: Session, current: Current) -> Iterator[Problem]:
-    """Yield every difference between the files on disk and the current versions."""
+def _compare_files(session: Session, current: Current, doubted: Mapping[LogId, Seq]) -> Iterator[Problem]:
+    """Yield every difference between the files on disk and the current versions.
+
+    Args:
+        session: The opened vault.
+        current: The current versions.
+        doubted: Where each broken log contradicts first: what it says from there on accuses no file.
+    """
     with session.index.read() as reader:
         owners = {stamp.path: stamp.record for stamp in reader.list_files()}
-    present: set[RecordId] = set()
+        unclear = {record for record in owners.values() if doubted and _is_doubted(reader, record, current, doubted)}
+    present: set[RecordId] = set(unclear)
     for item in session.store.scan_files():
         owner = owners.get(item.path)
         if not isinstance(item, FileState):
             if owner is not None:
                 present.add(owner)
                 yield item
+            continue
+        if owner in unclear:
             continue
         expected = current.records.get(owner) if owner is not None else None
         if owner is None or expected is None:
@@ -176,10 +203,23 @@ def _compare_files(session: Session, current: Current) -> Iterator[Problem]:
         present.add(owner)
         yield from _compare_file(session, item.path, expected)
     for record, expected in current.records.items():
-        if record not in present and expected.is_file:
+        if record not in present and expected.is_file and not _is_from_doubted(expected, doubted):
             is_waiting = session.store.is_waiting(expected.ref)
             code, what = ("not_placed", "has not been placed") if is_waiting else ("missing_file", "is gone")
             yield _name(expected.path, code, f"the file of memory {record}, version {expected.version}, {what}")
+
+
+def _is_doubted(reader: IndexReader, record: RecordId, current: Current, doubted: Mapping[LogId, Seq]) -> bool:
+    """Tell whether a record's current version, by the index or the stores, is of the doubted part of a log."""
+    head = reader.get_current(record)
+    if head is not None and head.ref.seq >= doubted.get(head.ref.log, head.ref.seq + 1):
+        return True
+    expected = current.records.get(record)
+    return expected is not None and _is_from_doubted(expected, doubted)
+
+
+def _is_from_doubted(expected: CurrentVersion, doubted: Mapping[LogId, Seq]) -> bool:
+    return any(seq >= doubted.get(log, seq + 1) for log, seq in expected.taken.items())
 
 
 def _compare_file(session: Session, path: str, expected: CurrentVersion) -> Iterator[Problem]:

@@ -105,6 +105,15 @@ def list_erasures(lines: Iterable[bytes]) -> Iterator[str]:
                 yield from entry.members["to"]
 
 
+def judge_row(row: Row, entry: Entry) -> FaultCode | None:
+    """Return in what a row contradicts its entry, which has `body`; absence is not judged."""
+    if row is not None and row.says and not _says_same(row.says, entry):
+        return FaultCode.ROW_MISMATCH
+    if isinstance(row, StoredRow) and not opens_commitment(row.salt, row.data, entry.members["body"]["c"]):
+        return FaultCode.COMMITMENT_MISMATCH
+    return None
+
+
 def check_log(material: LogMaterial, verify: Verify) -> LogReport:
     """Verify one log.
 
@@ -231,8 +240,9 @@ class _LogCheck:
     def _judge_row(self, seq: Seq, entry: Entry) -> tuple[bool, FaultCode | None]:
         """Return whether content is there, and what is wrong with it."""
         row = self._material.read_row(seq)
-        if row is not None and row.says and not _says_same(row.says, entry):
-            return False, FaultCode.ROW_MISMATCH
+        code = judge_row(row, entry)
+        if code is not None:
+            return False, code
         match row:
             case None | ErasedRow():
                 self._absent.append(seq)
@@ -241,8 +251,6 @@ class _LogCheck:
                 self._sealed += 1
                 return True, None
             case StoredRow():
-                if not opens_commitment(row.salt, row.data, entry.members["body"]["c"]):
-                    return False, FaultCode.COMMITMENT_MISMATCH
                 self._opened += 1
                 return True, None
             case _:
