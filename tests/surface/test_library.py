@@ -6,7 +6,8 @@ import inspect
 import subprocess
 import sys
 from importlib.metadata import version
-from typing import Any, get_args, get_type_hints
+from pathlib import Path
+from typing import Any, cast, get_args, get_type_hints
 
 import pytest
 
@@ -95,3 +96,10 @@ def test_looking_at_the_package_loads_none_of_it() -> None:
     code = "import sys, onrecord; dir(onrecord); print(*(name for name in sys.modules if 'onrecord.' in name))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("ids", [None, True, 5, object(), "abcd", {"abcd"}, []])
+def test_a_batch_of_what_is_no_list_of_ids_is_refused_as_any_bad_call(tmp_path: Path, ids: object) -> None:
+    with package.open(tmp_path / "vault", create=True) as vault, pytest.raises(package.InvalidInputError) as caught:
+        vault.batch_read(cast("list[str]", ids))
+    assert caught.value.field == "ids"

@@ -1,4 +1,4 @@
-"""Reads what an import names: a tree of Markdown, or lines. Links in a tree are not followed, hidden names passed over.
+"""Reads what an import names: a tree of Markdown, or lines. Links in a tree are not followed, hidden names not read.
 
 Only regular files are read, judged by kind before they are opened and again once they are: a FIFO would wait, a device
 never ends. What grows while it is read is read as far as it went when it was looked at first.
@@ -56,18 +56,24 @@ def _list_tree(root: str) -> Iterator[tuple[str, str, str]]:
         unread.append((str(error.filename), f"the folder cannot be read: {error.strerror}"))
 
     for folder, folders, names in os.walk(root, onerror=note):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders.sort()
         for name in list(folders):
             path = os.path.join(folder, name)
-            if os.path.islink(path):
+            if name.startswith(".") or os.path.islink(path):
                 folders.remove(name)
-                yield path, _relate(root, path), "a linked folder is not followed"
+                problem = "a hidden folder is not read" if name.startswith(".") else "a linked folder is not followed"
+                yield path, _relate(root, path), problem
         for name in sorted(names):
-            if name.startswith("."):
-                continue
             path = os.path.join(folder, name)
-            yield path, _relate(root, path), "" if name.lower().endswith(".md") else "not a Markdown file"
+            yield path, _relate(root, path), _judge_name(name)
     yield from ((path, _relate(root, path), problem) for path, problem in unread)
+
+
+def _judge_name(name: str) -> str:
+    """Return why a file of this name is not read, or nothing."""
+    if name.startswith("."):
+        return "a hidden file is not read"
+    return "" if name.lower().endswith(".md") else "not a Markdown file"
 
 
 def _relate(root: str, path: str) -> str:

@@ -143,7 +143,7 @@ class Vault:
 
     def batch_read(self, ids: Sequence[str], *, offset: int | None = None) -> Batch:
         """Read several memories, from `offset` on, under one page's budget; a bad id is a `Refusal`, not an error."""
-        reply = batch_read(self._session, {"ids": list(ids), "offset": offset})
+        reply = batch_read(self._session, {"ids": ids, "offset": offset})
         results = reply.data["results"]
         assert isinstance(results, list)
         return _pick(Batch, reply.data, results=tuple(map(_pick_one, results)), **self._tell(reply))

@@ -22,7 +22,9 @@ def test_a_tree_is_read_by_folder_and_name_with_what_is_not_read(tmp_path: Path)
     (tmp_path / "linked").symlink_to(tmp_path / "sub")
     found = {file.path: file.problem for file in read_tree(str(tmp_path))}
     assert [path for path, problem in found.items() if not problem] == ["a.MD", "b.md", "sub/c.md"]
-    assert set(found) - {"a.MD", "b.md", "sub/c.md"} == {"picture.png", "empty.md", "linked"}
+    assert set(found) - {"a.MD", "b.md", "sub/c.md"} == {
+        *("picture.png", "empty.md", "linked", ".hidden.md", ".folder"),
+    }
 
 
 def test_files_that_come_while_a_tree_is_read_are_not_read(tmp_path: Path) -> None:
