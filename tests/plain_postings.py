@@ -49,3 +49,9 @@ def _read(document: PackedDocument, place: int, term: str) -> Posting:
     match = TermMatches(term, [9], [line], [value], [5 << REPEAT_SHIFT, *repeats, 10 << REPEAT_SHIFT])
     lines = tuple(postings.list_lines(match, 0))
     return Posting(term, postings.read_weight_halves(value), lines, postings.is_named(value))
+
+
+def quantise_tokens(tokens: int) -> int:
+    """Return a length as a posting keeps it: exact below 32, then rounded down to 16 steps for each doubling."""
+    step = 1 << max(tokens.bit_length() - 5, 0)
+    return tokens - tokens % step

@@ -27,7 +27,7 @@ from onrecord.domain.entry_types import (
     Form,
     is_seen_head,
 )
-from onrecord.domain.errors import DamagedError, InvalidInputError, LimitExceededError, NewerFormatError
+from onrecord.domain.errors import InvalidInputError, LimitExceededError
 from onrecord.domain.ids import LogId, Seq
 from onrecord.domain.instants import Instant
 from onrecord.domain.limits import ENTRY_MAX_BYTES
@@ -160,22 +160,6 @@ def read_entry(line: bytes) -> Entry | EntryFault:
         prev=b64decode(prev) if prev is not None else None,
         members=MappingProxyType(shape),
     )
-
-
-def parse_entry(line: bytes) -> Entry:
-    """Read a line of a ledger, without its LF.
-
-    Raises:
-        NewerFormatError: `v` is above 1.
-        DamagedError: the line is not canonical, too large, or not exactly an entry of a known type; the reason names
-            the code.
-    """
-    entry = read_entry(line)
-    if isinstance(entry, Entry):
-        return entry
-    if entry is EntryFault.NEWER_FORMAT:
-        raise NewerFormatError("a ledger entry was written by a newer program")
-    raise DamagedError(f"a ledger entry cannot be read: {entry.value}")
 
 
 def _parse_object(line: bytes) -> dict[str, Any] | None:

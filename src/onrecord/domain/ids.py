@@ -12,7 +12,6 @@ from onrecord.domain.errors import InvalidInputError
 RecordId = NewType("RecordId", str)
 LogId = NewType("LogId", str)
 VaultId = NewType("VaultId", str)
-WorkspaceName = NewType("WorkspaceName", str)
 BlockId = NewType("BlockId", str)
 Seq = NewType("Seq", int)
 

@@ -137,20 +137,6 @@ def from_unix_us(us: int) -> Instant:
         raise _refuse("time", "outside the years 0001 to 9999") from None
 
 
-def add_us(instant: Instant, us: int) -> Instant:
-    """Return the instant `us` microseconds later (earlier, if negative).
-
-    Raises:
-        InvalidInputError: the result is outside the years 0001 to 9999.
-    """
-    return from_unix_us(to_unix_us(instant) + us)
-
-
-def compare_instants(left: Instant, right: Instant) -> int:
-    """Return -1, 0 or 1: whether `left` is before, at or after `right`."""
-    return (left > right) - (left < right)
-
-
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A half-open stretch of time, `start <= t < end`; None is an open end.
@@ -165,15 +151,6 @@ class Interval:
     def __post_init__(self) -> None:
         if self.start is not None and self.end is not None and self.start >= self.end:
             raise InvalidInputError("an interval ends after it starts", field="periods")
-
-    def is_covering(self, moment: Instant) -> bool:
-        """Tell whether `moment` lies inside."""
-        return (self.start is None or self.start <= moment) and (self.end is None or moment < self.end)
-
-    def is_overlapping(self, other: Interval) -> bool:
-        """Tell whether some moment lies in both."""
-        starts_before = self.start is None or other.end is None or self.start < other.end
-        return starts_before and (other.start is None or self.end is None or other.start < self.end)
 
 
 def parse_period(text: object) -> Interval:

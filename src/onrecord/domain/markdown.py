@@ -73,14 +73,6 @@ class FileParts:
         return found.end() if found is not None else 0
 
     @property
-    def block_span(self) -> tuple[int, int]:
-        """Byte offsets of the block, half-open, in a UTF-8 file; both 0 where there is no front matter."""
-        if self.block is None:
-            return 0, 0
-        start = 3 * self.has_bom + self.block_at
-        return start, start + len(self.block.encode())
-
-    @property
     def body_at(self) -> int:
         """Byte offset of the body in a UTF-8 file."""
         return 3 * self.has_bom + len(self.head.encode())

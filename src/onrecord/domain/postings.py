@@ -107,11 +107,6 @@ def _decode_length(code: int) -> int:
 _LENGTHS = tuple(_decode_length(code) for code in range(_CODE_MAX + 1))
 
 
-def quantise_tokens(tokens: int) -> int:
-    """Return a length as it is kept in a posting: exact below 32, then rounded down to 16 steps for each doubling."""
-    return _LENGTHS[_encode_length(tokens)]
-
-
 def pack_terms(lines: Sequence[Sequence[str]], fields: Sequence[tuple[Sequence[str], int]]) -> PackedDocument:
     """Pack the terms of a document.
 

@@ -15,7 +15,7 @@ def test_a_file_is_cut_at_the_first_closing_line() -> None:
     parts = split_file(b"\xef\xbb\xbf---\na: 1\n---\n\n# T\n---\nend\r\n", "x.md")
     assert (parts.has_bom, parts.head, parts.block) == (True, "---\na: 1\n---\n", "a: 1\n")
     assert (parts.text, parts.terminator) == ("\n# T\n---\nend", "\r\n")
-    assert (parts.block_span, parts.body_at, parts.body_line) == ((7, 12), 16, 4)
+    assert (parts.block_at, parts.body_at, parts.body_line) == (4, 16, 4)
     assert [(problem.code, problem.path) for problem in parts.problems] == [("byte_order_mark", "x.md")]
 
 

@@ -21,11 +21,10 @@ from onrecord.domain.postings import (
     PackedDocument,
     Statistics,
     TermMatches,
-    quantise_tokens,
 )
 from onrecord.domain.ranking import Ranked, compute_idf, rank, score
 from tests.indexes import make_turn, make_version
-from tests.plain_postings import read_postings
+from tests.plain_postings import quantise_tokens, read_postings
 
 HEADS = {number: make_version(f"r{number:03}", "", seq=number).head for number in range(200)}
 

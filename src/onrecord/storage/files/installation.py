@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from onrecord.domain.errors import DamagedError, NewerFormatError, OnRecordError, StorageFailedError, VaultOfflineError
 from onrecord.domain.ids import LogId, VaultId, derive_log_id, is_log_id
+from onrecord.domain.pseudonym import PEPPER_BYTES
 from onrecord.ports.signing import Signer
 from onrecord.ports.system import IdSource
 from onrecord.storage.files.disk import Disk, storage_errors
@@ -21,7 +22,6 @@ from onrecord.storage.files.vault_config import FORMAT, MACHINE_FOLDER, VaultCon
 KEY_NAME = "key"
 PEPPER_NAME = "pseudonyms"
 LOG_NAME = "log"
-_PEPPER_BYTES = 32
 _TRIES = 5
 _RESTORE = "Put the file back from a copy of {folder}, or move that folder away: a new installation begins then."
 
@@ -181,7 +181,7 @@ def find_damage(state: Disk) -> Iterator[OnRecordError]:
     """Yield, for each file of a state folder without which nothing can be written, what is wrong with it."""
     hint = _RESTORE.format(folder=state.root)
     pepper = _read_small(state, PEPPER_NAME)
-    if pepper is None or len(pepper) != _PEPPER_BYTES:
+    if pepper is None or len(pepper) != PEPPER_BYTES:
         yield DamagedError(f"{PEPPER_NAME} of the state folder is {_describe(pepper)}", hint=hint)
     try:
         head = _read_live_head(state)
@@ -260,7 +260,7 @@ def _make_state(new: str, keys: KeyMaker, ids: IdSource) -> None:
     os.mkdir(new, 0o700)
     state = Disk(new)
     try:
-        files = {KEY_NAME: pem, PEPPER_NAME: ids.draw(_PEPPER_BYTES), LOG_NAME: f"{log}\n".encode()}
+        files = {KEY_NAME: pem, PEPPER_NAME: ids.draw(PEPPER_BYTES), LOG_NAME: f"{log}\n".encode()}
         for name, data in files.items():
             state.write_new(name, data)
             state.sync(name)

@@ -15,7 +15,7 @@ from onrecord.domain.instants import Instant, from_unix_us, to_unix_us
 from onrecord.domain.limits import BATCH_MAX_BYTES, BATCH_MAX_COUNT
 from onrecord.domain.merkle import hash_leaf
 from onrecord.domain.problem import Problem, Severity, describe_displaced
-from onrecord.domain.pseudonym import commit_bytes, make_pseudonym
+from onrecord.domain.pseudonym import SALT_BYTES, commit_bytes, make_pseudonym
 from onrecord.domain.record_time import choose_record_time
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import Actor, Change, FileState, PlacedFile, Receipt, Stamp, VersionDraft, VersionRow
@@ -26,7 +26,6 @@ from onrecord.storage.files.head import SeenHead
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.seen import ForeignHeads, list_seen_members
 
-_SALT_BYTES = 32
 _SYSTEM = Actor("onrecord")
 _WITH_STATUS = frozenset({"record.create", "record.update"})
 
@@ -180,7 +179,7 @@ class FileWriteUnit:
     def _make_row(self, change: Change, stamp: Stamp, actor: Actor, key: str) -> VersionRow | None:
         if change.draft is None:
             return None
-        salt = self._ids.draw(_SALT_BYTES)
+        salt = self._ids.draw(SALT_BYTES)
         return VersionRow(stamp.ref, change.type, change.draft, stamp.recorded_at, salt, key, actor)
 
 
