@@ -208,6 +208,12 @@ def test_config_shows_each_value_with_its_source(onrecord: CommandLine) -> None:
     assert settings["lock_wait_s"]["source"] == "default"
 
 
+def test_config_tells_where_vault_and_keys_lie(onrecord: CommandLine) -> None:
+    folders = onrecord("config").data["folders"]
+    assert folders["vault"] == str(onrecord.vault)
+    assert list(Path(folders["state"]).glob("vaults/*/key*"))
+
+
 def test_secrets_never_reach_the_disk(onrecord: CommandLine, tmp_path: Path) -> None:
     secret = "sk-ant-" + "api03-" + "Zx81" * 12
     onrecord("remember", f"the key is {secret}", "--title", secret, "--tag", secret)

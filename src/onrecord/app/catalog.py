@@ -367,9 +367,12 @@ INIT: Final = Operation(
 )
 CONFIG: Final = Operation(
     "config",
-    "Show each setting, its value and where it comes from.",
+    "Show each setting, its value and where it comes from, and the folders that follow.",
     (),
-    ("settings", *_below("settings[].", ("name", "value", "source", "variable", "doc"))),
+    (
+        *("settings", *_below("settings[].", ("name", "value", "source", "variable", "doc"))),
+        *("folders", *_below("folders.", ("vault", "state"))),
+    ),
 )
 
 OPERATIONS: Final = {

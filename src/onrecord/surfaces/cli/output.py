@@ -164,6 +164,8 @@ def _print_verify(data: Data) -> None:
 def _print_config(data: Data) -> None:
     for item in data["settings"]:
         _say(f"{item['name']:<20} {item['value']!s:<28} {item['source']:<12} {item['doc']}")
+    for name, folder in data["folders"].items():
+        _say(f"folder of the {name}: {folder}")
 
 
 def _print_help(data: Data) -> None:

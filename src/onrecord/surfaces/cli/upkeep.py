@@ -49,7 +49,8 @@ def show_settings(call: Call) -> tuple[Reply, int]:
         }
         for setting in call.settings.values.values()
     ]
-    reply = Reply(data={"settings": settings})
+    folders = {"vault": call.settings.vault_folder, "state": call.settings.state_root}
+    reply = Reply(data={"settings": settings, "folders": folders})
     reply.warnings.extend(f"unknown setting {name}" for name in call.settings.unknown)
     return reply, 0
 
