@@ -133,9 +133,10 @@ def pack_terms(lines: Sequence[Sequence[str]], fields: Sequence[tuple[Sequence[s
             halves = _add_halves(known, added & WEIGHT_MAX_HALVES)
             found[term] = length | halves | max(before, count) << _COUNT_SHIFT | _SEVERAL
     for terms, weight in fields:
+        fresh = length | weight | _NAMED
         for term in terms:
-            known = found.get(term, length)
-            found[term] = known & ~WEIGHT_MAX_HALVES | _add_halves(known, weight) | _NAMED
+            known = found.get(term)
+            found[term] = fresh if known is None else known & ~WEIGHT_MAX_HALVES | _add_halves(known, weight) | _NAMED
     return PackedDocument(
         terms=list(found),
         lines=[places.get(term, 0) for term in found] if places else [],
