@@ -19,6 +19,7 @@ WEIGHT_MAX_HALVES: Final = 255
 LINE_COUNT_MAX: Final = 63
 
 _EXACT_BELOW = 32
+_SHORT_MAX_TERMS = 64  # up to here, taking terms out of a copy is quicker than a set
 _CODE_MAX = 255
 _LENGTH_SHIFT, _COUNT_SHIFT = 8, 16
 _ONLY_LINE, _SEVERAL, _NAMED = 1 << 22, 1 << 23, 1 << 24
@@ -153,17 +154,24 @@ def _count(terms: Sequence[str], length: int) -> dict[str, int]:
     counted = dict.fromkeys(terms, once)
     if len(counted) == len(terms):
         return counted
-    seen: set[str] = set()
     repeated: dict[str, int] = {}
-    for term in terms:
-        if term in seen:
-            repeated[term] = repeated.get(term, 1) + 1
-        else:
-            seen.add(term)
+    for term in _list_repetitions(terms, counted):
+        repeated[term] = repeated.get(term, 1) + 1
     for term, count in repeated.items():
         halves = min(TEXT_HALVES * count, WEIGHT_MAX_HALVES)
         counted[term] = length | halves | min(count, LINE_COUNT_MAX) << _COUNT_SHIFT
     return counted
+
+
+def _list_repetitions(terms: Sequence[str], distinct: Iterable[str]) -> list[str]:
+    """Return the terms but the first occurrence of each; `distinct` has them in order of first occurrence."""
+    if len(terms) > _SHORT_MAX_TERMS:
+        seen: set[str] = set()
+        return [term for term in terms if term in seen or seen.add(term)]  # type: ignore[func-returns-value]
+    left = list(terms)
+    for term in distinct:
+        left.remove(term)
+    return left
 
 
 def _add_halves(packed: int, halves: int) -> int:
