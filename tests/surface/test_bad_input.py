@@ -7,7 +7,8 @@ import json
 import pytest
 
 import onrecord as package
-from onrecord.app.catalog import OPERATIONS, Argument, Kind
+from onrecord.app.catalog import OPERATIONS
+from onrecord.app.operation import Argument, Kind
 from onrecord.domain import limits
 from onrecord.domain.errors import OnRecordError
 from onrecord.surfaces.cli.output import build_error

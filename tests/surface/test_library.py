@@ -13,7 +13,8 @@ import pytest
 
 import onrecord as package
 from onrecord import Vault
-from onrecord.app.catalog import OPERATIONS, Kind
+from onrecord.app.catalog import OPERATIONS
+from onrecord.app.operation import Kind
 from tests.surface.cli import CommandLine
 
 # Operations that the command line alone has, and `import`, of which each format is a method.

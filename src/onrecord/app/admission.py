@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from onrecord.app.catalog import Argument, Kind, Operation
+from onrecord.app.operation import Argument, Kind, Operation
 from onrecord.domain.errors import InvalidInputError, LimitExceededError
 from onrecord.domain.ids import parse_id_prefix
 from onrecord.domain.instants import parse_instant

@@ -5,96 +5,13 @@ The command line, its help and the Python API's checks are made from this table;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from onrecord.app.operation import Argument, Kind, Operation, name_argument
+from onrecord.app.outside_operations import OUTSIDE_OPERATIONS
 from onrecord.domain import limits
 
-
-class Kind(StrEnum):
-    """The form of an argument."""
-
-    TEXT = "text"  # content: any characters but NUL and lone surrogates
-    NAME = "name"  # one line: no control characters either
-    ID = "id"  # a record id or a prefix of it
-    INTEGER = "integer"
-    INSTANT = "instant"
-    CHOICE = "choice"
-    FLAG = "flag"
-    SPAN = "span"  # A:B in code points
-    PATH = "path"
-    PATCHES = "patches"  # list of {old, new}
-    NAMES = "names"  # list of NAME
-    IDS = "ids"  # list of ID
-    MAP = "map"  # free JSON object
-    DECIMAL = "decimal"  # 0 to 1
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One argument of an operation.
-
-    Attributes:
-        name: As in Python and JSON; the command line writes it with dashes.
-        kind: Its form.
-        doc: One line for help.
-        is_required: Whether it must be given.
-        is_positional: Whether the command line takes it by position.
-        flag: Long option where it differs from the name, without dashes.
-        minimum, maximum: Bounds of a number, or of the length in code points (NAME, TEXT) or items (lists).
-        maximum_bytes: Bound of a TEXT in UTF-8; 0 for none.
-        choices: Allowed values of a CHOICE.
-        item_maximum: Bound of the length of an item of a list.
-    """
-
-    name: str
-    kind: Kind
-    doc: str
-    is_required: bool = False
-    is_positional: bool = False
-    flag: str = ""
-    minimum: int = 0
-    maximum: int = 0
-    maximum_bytes: int = 0
-    choices: tuple[str, ...] = ()
-    item_maximum: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation.
-
-    Attributes:
-        name: As every surface calls it.
-        doc: One line for help.
-        arguments: In the order of help.
-        returns: Every member of `data`: those of an object behind a dot, those of a list's items behind `[].`; one that
-            is not always there ends in `?`.
-        exclusive: Groups of arguments of which exactly one set must be given.
-        group: Word that the command line puts before the name.
-        is_typed: Whether the command line has it; the Python API alone otherwise.
-    """
-
-    name: str
-    doc: str
-    arguments: tuple[Argument, ...] = ()
-    returns: tuple[str, ...] = ()
-    exclusive: tuple[tuple[str, ...], ...] = ()
-    group: str = ""
-    is_typed: bool = True
-
-    @property
-    def command(self) -> str:
-        """How it is typed on the command line; empty where it cannot be."""
-        return f"{self.group} {self.name}".strip() if self.is_typed else ""
-
-
-def _name(name: str, doc: str, **more: object) -> Argument:
-    return Argument(name, Kind.NAME, doc, maximum=limits.NAME_MAX_CHARS, **more)  # type: ignore[arg-type]
-
-
-_WORKSPACE: Final = _name("workspace", "project the memory belongs to")
+_WORKSPACE: Final = name_argument("workspace", "project the memory belongs to")
 _KEY: Final = Argument(
     "idempotency_key",
     Kind.NAME,
@@ -148,8 +65,8 @@ REMEMBER: Final = Operation(
             "aliases", Kind.NAMES, "another name; may be given several times", flag="alias",
             maximum=limits.ALIASES_MAX_COUNT, item_maximum=limits.ALIAS_MAX_CHARS,
         ),
-        _name("type", "preference, fact, project, todo, event, identity, procedure, other ..."),
-        _name("source_ref", "where it comes from"),
+        name_argument("type", "preference, fact, project, todo, event, identity, procedure, other ..."),
+        name_argument("source_ref", "where it comes from"),
         Argument("event_time", Kind.INSTANT, "when the thing told took place"),
         Argument("valid_from", Kind.INSTANT, "since when it holds"),
         Argument("valid_to", Kind.INSTANT, "until when it holds"),
@@ -269,13 +186,13 @@ CAPTURE: Final = Operation(
             "text", Kind.TEXT, "what was said; - reads standard input", True, True,
             minimum=0, maximum_bytes=limits.TURN_TEXT_MAX_BYTES,
         ),
-        _name("source", "program the turn comes from", is_required=True),
-        _name("session", "conversation", is_required=True),
-        _name("turn", "id of the turn in its session", is_required=True),
+        name_argument("source", "program the turn comes from", is_required=True),
+        name_argument("session", "conversation", is_required=True),
+        name_argument("turn", "id of the turn in its session", is_required=True),
         Argument(
             "role", Kind.CHOICE, "who spoke", True, choices=("user", "assistant", "tool", "system", "document")
         ),
-        _name("speaker", "name of who spoke"),
+        name_argument("speaker", "name of who spoke"),
         Argument("time", Kind.INSTANT, "when it was said"),
         _WORKSPACE,
     ),
@@ -288,7 +205,7 @@ IMPORT: Final = Operation(
         Argument("path", Kind.PATH, "file or folder; - reads turns from standard input", True, True),
         Argument("format", Kind.CHOICE, "default: by the path's ending", choices=("markdown", "turns")),
         _WORKSPACE,
-        _name("source", "turns: program they come from, default import"),
+        name_argument("source", "turns: program they come from, default import"),
     ),
     (
         "imported",
@@ -379,6 +296,6 @@ OPERATIONS: Final = {
     operation.name: operation
     for operation in (
         INIT, REMEMBER, FIND, READ, BATCH_READ, UPDATE, HISTORY, CAPTURE, IMPORT, REPLAY, VERIFY, DOCTOR, STATUS,
-        CONFIG, REINDEX, HELP,
+        CONFIG, REINDEX, HELP, *OUTSIDE_OPERATIONS,
     )
 }  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 
-from onrecord.app.catalog import OPERATIONS, Argument, Operation
+from onrecord.app.catalog import OPERATIONS
+from onrecord.app.operation import Argument, Operation
 from onrecord.domain.errors import InvalidInputError
 
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import BinaryIO
 
-from onrecord.app.catalog import OPERATIONS, Argument, Kind
+from onrecord.app.catalog import OPERATIONS
+from onrecord.app.operation import Argument, Kind
 from onrecord.domain.canonical import decode_value
 from onrecord.domain.errors import InvalidInputError
 from onrecord.domain.limits import META_MAX_BYTES, PATCHES_MAX_BYTES, TEXT_MAX_BYTES

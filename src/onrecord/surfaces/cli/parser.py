@@ -7,7 +7,8 @@ import difflib
 import re
 from typing import Any, NoReturn
 
-from onrecord.app.catalog import OPERATIONS, Argument, Kind, Operation
+from onrecord.app.catalog import OPERATIONS
+from onrecord.app.operation import Argument, Kind, Operation
 from onrecord.domain.errors import InvalidInputError
 
 _GENERAL = ("vault", "json", "client", "agent", "help")
