@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onrecord.domain.analyzer import analyze_query
 from onrecord.domain.documents import analyze_document, describe_time
-from onrecord.domain.heads import SHARED, Partition, TurnName, VersionHead
+from onrecord.domain.heads import PENDING_LOG, SHARED, Partition, TurnName, VersionHead
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, derive_block_id
 from onrecord.domain.instants import Instant, from_unix_us
 from onrecord.domain.ranking import rank
@@ -78,6 +78,22 @@ def make_version(
     return Document(head, analyzed)
 
 
+def make_loose(name: str, text: str, *, seq: int, log: LogId = PENDING_LOG, workspace: str = "default") -> Document:
+    """Return a loose document; its id is no record's and no other loose document's."""
+    made = make_version(name, text, seq=seq, workspace=workspace)
+    return Document(made.head._replace(ref=EntryRef(log, Seq(seq)), id=RecordId(f"~{name}{seq}")), made.packed)
+
+
+def leave_out_dropped(batches: Sequence[IndexBatch]) -> list[IndexBatch]:
+    """Return the batches that make, without dropping anything, what these make."""
+    kept: list[IndexBatch] = []
+    for batch in batches:
+        gone = set(batch.dropped)
+        kept = [replace(item, documents=[one for one in item.documents if one.head.ref not in gone]) for item in kept]
+        kept.append(replace(batch, dropped=()))
+    return kept
+
+
 def make_turn(
     session: str, n: int, text: str, *, seq: int, log: LogId = OWN, speaker: str = "Mia", turn: str = ""
 ) -> Document:
@@ -139,7 +155,7 @@ class Driver:
         """Take in a batch."""
         self.batches.append(batch)
         if self.name == "sqlite rebuilt":
-            self.index.rebuild(self.batches)
+            self.index.rebuild(leave_out_dropped(self.batches))
         else:
             self.index.apply(batch)
 

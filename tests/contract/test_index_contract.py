@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from onrecord.domain.heads import Partition
+from onrecord.domain.heads import NATIVE_LOG, Partition
 from onrecord.domain.postings import Statistics
 from onrecord.ports.index import Filter, IndexBatch
-from tests.indexes import OTHER, Driver, answer, at, list_found, make_id, make_turn, make_version
+from tests.indexes import OTHER, Driver, answer, at, list_found, make_id, make_loose, make_turn, make_version
 
 STRICT = Partition("5trict000000")
 
@@ -273,3 +273,36 @@ def test_watermarks_are_kept_with_their_batch(driver: Driver) -> None:
     driver.apply_batch(IndexBatch(watermarks={OTHER: 5}))
     with driver.index.read() as reader:
         assert dict(reader.get_watermarks()) == {OTHER: 5}
+
+
+def test_loose_documents_answer_beside_the_versions_and_are_none(driver: Driver) -> None:
+    driver.apply(make_version("a", "red apple", seq=0))
+    driver.apply(
+        make_loose("x", "green apple", seq=5, workspace="LOOSE"), make_loose("y", "apple", seq=5, log=NATIVE_LOG)
+    )
+    assert list_found(driver.index, "apple") == [("a", 1), ("~x5", 1), ("~y5", 1)]
+    assert get_statistics(driver, "appl").documents == 3
+    assert answer(driver.index, "green", Filter(as_of=at(99))) == []
+    assert answer(driver.index, "green", Filter(as_of=at(99), horizons={OTHER: 9})) == []
+    assert list_found(driver.index, "apple", Filter(workspaces=("LOOSE",))) == [("~x5", 1)]
+    with driver.index.read() as reader:
+        assert reader.find_ids("", 9) == [make_id("a")]
+        assert reader.list_spellings("loose") == []
+        assert reader.find_by_text(None, make_loose("x", "green apple", seq=5).head.text_sha256) == []
+        counts = reader.count()
+    assert (counts["records"], counts["versions"], counts["turns"]) == (1, 1, 0)
+
+
+def test_a_loose_document_that_is_dropped_is_found_no_more_and_counts_no_more(driver: Driver) -> None:
+    first = make_loose("x", "green apple", seq=5)
+    driver.apply(make_version("a", "red apple", seq=0), first)
+    driver.apply_batch(IndexBatch([make_loose("x", "blue apple", seq=5)], dropped=[first.head.ref]))
+    assert answer(driver.index, "green") == []
+    assert len(answer(driver.index, "blue")) == 1
+    assert get_statistics(driver, "appl").documents == 2
+    driver.apply_batch(IndexBatch(dropped=[first.head.ref, first.head.ref]))
+    for number in range(40):
+        driver.apply(make_version(f"b{number}", "pear", seq=number + 10))
+    assert list_found(driver.index, "apple") == [("a", 1)]
+    assert list_found(driver.index, "blue", Filter(statuses=())) == []
+    assert get_statistics(driver, "appl").document_frequency == {"appl": 1}

@@ -12,14 +12,25 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from onrecord.domain.heads import SHARED, Partition
+from onrecord.domain.heads import LOOSE_LOGS, SHARED, Partition
 from onrecord.domain.ids import LogId
 from onrecord.ports.index import Document, Filter, IndexBatch, IndexReader
 from onrecord.storage.reference import ReferenceIndex
 from onrecord.storage.sqlite import loading
 from onrecord.storage.sqlite.index import SqliteIndex
 from onrecord.storage.sqlite.merging import MergeLimits
-from tests.indexes import OTHER, OWN, answer, at, make_id, make_stamp, make_turn, make_version
+from tests.indexes import (
+    OTHER,
+    OWN,
+    answer,
+    at,
+    leave_out_dropped,
+    make_id,
+    make_loose,
+    make_stamp,
+    make_turn,
+    make_version,
+)
 
 WORDS = (
     "apple",
@@ -104,6 +115,11 @@ class IndexMachine(RuleBasedStateMachine):
     def add_turn(self, text: str, n: int, log: LogId, speaker: str) -> None:
         self.apply(IndexBatch([make_turn("s", n, text, seq=self.take_seq(log), log=log, speaker=speaker)]))
 
+    @rule(text=texts, seq=st.integers(0, 5), log=st.sampled_from(sorted(LOOSE_LOGS)), is_gone=st.booleans())
+    def change_a_loose_document(self, text: str, seq: int, log: LogId, is_gone: bool) -> None:
+        document = make_loose(f"loose {log}", text, seq=seq, log=log)
+        self.apply(IndexBatch([] if is_gone else [document], dropped=[document.head.ref]))
+
     @rule(place=st.integers(0, 30))
     def repeat_a_batch(self, place: int) -> None:
         if self.batches:
@@ -126,7 +142,7 @@ class IndexMachine(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 1), is_split=st.booleans(), held=st.sampled_from((1, 12, 4_000_000)))
     def rebuild(self, number: int, is_split: bool, held: int) -> None:
-        batches = self.batches
+        batches = leave_out_dropped(self.batches)
         if is_split:
             batches = [part for batch in batches for part in split(batch)]
         with patch.object(loading, "_HELD_MAX_POSTINGS", held):

@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NewType
 
-from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import Instant
 
 Partition = NewType("Partition", str)
 SHARED: Final = Partition("shared")
+
+# Loose documents are searched but are no versions: the text of a file whose version has not arrived, and sections of
+# files outside the vault. Their `ref` names one of these in the place of a log; their `id` is no record's, so that
+# nothing asked by record id meets them, and they supersede nothing.
+PENDING_LOG: Final = LogId("pending")
+NATIVE_LOG: Final = LogId("native")
+LOOSE_LOGS: Final = frozenset({PENDING_LOG, NATIVE_LOG})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from onrecord.domain.heads import SHARED, Partition, TurnName, VersionHead
-from onrecord.domain.ids import LogId, RecordId
+from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import Instant
 from onrecord.domain.postings import Candidates, PackedDocument, Statistics, TermMatches
 
@@ -71,13 +71,15 @@ class IndexBatch:
     """Changes that become visible together.
 
     `documents` in ledger order per log. `removed_files` are paths. `watermarks` gives, per log, the number of entries
-    (not the last seq) that the index has taken in after this batch.
+    (not the last seq) that the index has taken in after this batch. `dropped` are loose documents (`domain.heads`) that
+    are forgotten before the batch's documents are taken in; unknown ones are ignored.
     """
 
     documents: Sequence[Document] = ()
     files: Sequence[FileStamp] = ()
     removed_files: Sequence[str] = ()
     watermarks: Mapping[LogId, int] = field(default_factory=dict)
+    dropped: Sequence[EntryRef] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ class Index(Protocol):
         """
 
     def rebuild(self, batches: Iterable[IndexBatch]) -> None:
-        """Replace the whole content by the batches' in one step visible to readers only when done."""
+        """Replace the whole content by the batches' in one step visible only when done; they drop nothing."""
 
     def close(self) -> None:
         """Release what is held."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from onrecord.domain.filenames import fold_path
-from onrecord.domain.heads import Partition, VersionHead, order_of, turn_order_of
+from onrecord.domain.heads import LOOSE_LOGS, Partition, VersionHead, order_of, turn_order_of
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
 from onrecord.domain.names import fold_name
@@ -33,16 +33,19 @@ class _State:
     watermarks: Mapping[LogId, int] = field(default_factory=dict)
 
     @cached_property
+    def heads(self) -> list[VersionHead]:
+        """Heads of versions and turns; loose documents are none."""
+        return [document.head for document in self.documents if document.head.ref.log not in LOOSE_LOGS]
+
+    @cached_property
     def versions(self) -> list[VersionHead]:
         """Heads of versions (no turns) in order."""
-        heads = (document.head for document in self.documents)
-        return sorted((head for head in heads if head.turn is None), key=order_of)
+        return sorted((head for head in self.heads if head.turn is None), key=order_of)
 
     @cached_property
     def turns(self) -> list[VersionHead]:
         """Heads of turns in order."""
-        heads = (document.head for document in self.documents)
-        return sorted((head for head in heads if head.turn is not None), key=turn_order_of)
+        return sorted((head for head in self.heads if head.turn is not None), key=turn_order_of)
 
     @cached_property
     def ends(self) -> Mapping[EntryRef, Instant]:
@@ -56,7 +59,8 @@ class _State:
         return ends
 
     def apply(self, batch: IndexBatch) -> _State:
-        known = {document.head.ref: document for document in self.documents}
+        dropped = set(batch.dropped)
+        known = {document.head.ref: document for document in self.documents if document.head.ref not in dropped}
         for document in batch.documents:
             known.setdefault(document.head.ref, document)
         kept = {path: stamp for path, stamp in self.files.items() if path not in set(batch.removed_files)}
@@ -105,7 +109,7 @@ class ReferenceReader:
 
     def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
         """Return at most `limit` record ids that begin with `prefix`, ascending."""
-        ids = {document.head.id for document in self._state.documents}
+        ids = {head.id for head in self._state.heads}
         return sorted(record for record in ids if record.startswith(prefix))[:limit]
 
     def get_current(self, record: RecordId) -> VersionHead | None:
@@ -155,7 +159,7 @@ class ReferenceReader:
 
     def find_by_key(self, key: str) -> Sequence[VersionHead]:
         """Return the heads written under an idempotency key, by log and seq; none for an empty key."""
-        found = [document.head for document in self._state.documents if key and document.head.key == key]
+        found = [head for head in self._state.heads if key and head.key == key]
         return sorted(found, key=lambda head: head.ref)
 
     def get_file(self, path: str) -> FileStamp | None:
@@ -225,12 +229,14 @@ class ReferenceReader:
     def _is_current(self, head: VersionHead) -> bool:
         if head.is_displaced:
             return False
+        if head.ref.log in LOOSE_LOGS:
+            return True
         return head.turn is not None or self._state.ends[head.ref] == OPEN_END
 
     def _is_shown(self, head: VersionHead, allowed: Filter) -> bool:
         if allowed.as_of is None:
             return self._is_current(head)
-        if head.is_displaced or not _is_known(head, allowed.as_of, allowed.horizons):
+        if head.is_displaced or head.ref.log in LOOSE_LOGS or not _is_known(head, allowed.as_of, allowed.horizons):
             return False
         known = (
             other

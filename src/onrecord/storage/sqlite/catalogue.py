@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onrecord.domain.heads import TurnName, VersionHead, order_of
+from onrecord.domain.heads import LOOSE_LOGS, TurnName, VersionHead, order_of
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
 from onrecord.ports.index import Document, Filter
-from onrecord.storage.sqlite.schema import build_damage
+from onrecord.storage.sqlite.schema import IS_OF_A_LOG, build_damage
 from onrecord.storage.sqlite.spellings import insert_spellings
 
 _NEVER = Instant("")
@@ -72,13 +72,33 @@ def take_in(connection: sqlite3.Connection, document: Document, number: int, par
     inserted = _insert(connection, describe_head(document, number, partition, ended_at))
     if not inserted.rowcount:
         return None
-    insert_spellings(connection, head)
+    if head.ref.log not in LOOSE_LOGS:
+        insert_spellings(connection, head)
     died = []
     for superseded, part, tokens, lines, end, status, *_ in earlier:
         connection.execute("UPDATE heads SET ended_at = ? WHERE document = ?", (head.recorded_at, superseded))
         if end == OPEN_END and status == "current":
             died.append(Died(superseded, part, tokens, lines))
     return Taken(ended_at == OPEN_END and head.status == "current", died)
+
+
+def drop_head(connection: sqlite3.Connection, ref: EntryRef) -> list[Died]:
+    """Forget a loose document's head and return what died of it, if it was live; postings of it are passed over.
+
+    The row stays, without what it said, until the index is made anew: its number is in the posting lists.
+    """
+    row = connection.execute(
+        "SELECT document, partition, tokens, lines, status FROM heads WHERE log = ? AND seq = ?", (ref.log, ref.seq)
+    ).fetchone()
+    if row is None:
+        return []
+    *died, status = row
+    connection.execute(
+        "UPDATE heads SET seq = -document, id = '', path = '', title = '', key = '', text_sha256 = x'', tags = NULL, "
+        "is_displaced = 1, ended_at = '' WHERE document = ?",
+        (row[0],),
+    )
+    return [Died(*died)] if status == "current" else []
 
 
 def find_first_end(head: VersionHead) -> Instant:
@@ -228,10 +248,9 @@ def find_ids(connection: sqlite3.Connection, prefix: str, limit: int) -> list[Re
     found: list[RecordId] = []
     last, end = prefix, prefix + _AFTER_IDS
     comparison = ">="
+    query = f"SELECT id FROM heads WHERE id {{}} ? AND id < ? AND {IS_OF_A_LOG} ORDER BY id LIMIT 1"
     while len(found) < limit:
-        row = connection.execute(
-            f"SELECT id FROM heads WHERE id {comparison} ? AND id < ? ORDER BY id LIMIT 1", (last, end)
-        ).fetchone()
+        row = connection.execute(query.format(comparison), (last, end)).fetchone()
         if row is None:
             break
         last, comparison = row[0], ">"
@@ -262,7 +281,7 @@ def find_by_text(connection: sqlite3.Connection, workspace: str | None, text_sha
     return _list(
         connection,
         f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = coalesce(?, workspace) "
-        f"AND ended_at = ? AND status = 'current' AND {_IS_VERSION} ORDER BY id",
+        f"AND ended_at = ? AND status = 'current' AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
         *(text_sha256[:8], text_sha256, workspace, OPEN_END),
     )
 
@@ -327,6 +346,8 @@ def filter_documents(
         condition, more = _describe_known(allowed.as_of, allowed.horizons)
         conditions.append(condition)
         bound += more
+    if allowed.as_of is not None:
+        conditions.append(IS_OF_A_LOG)
     if allowed.statuses:
         conditions.append(f"status IN ({', '.join('?' * len(allowed.statuses))})")
         bound += allowed.statuses
@@ -366,7 +387,9 @@ def read_workspaces(connection: sqlite3.Connection, where: str, *values: object)
 
 def count(connection: sqlite3.Connection) -> dict[str, int]:
     """Return counts: records, versions, turns, files."""
-    records, versions = connection.execute("SELECT count(DISTINCT id), count(*) FROM heads WHERE n IS NULL").fetchone()
-    (heads,) = connection.execute("SELECT count(*) FROM heads").fetchone()
+    records, versions, heads = connection.execute(
+        "SELECT count(DISTINCT CASE WHEN n IS NULL THEN id END), count(CASE WHEN n IS NULL THEN 1 END), count(*) "
+        f"FROM heads WHERE {IS_OF_A_LOG}"
+    ).fetchone()
     (files,) = connection.execute("SELECT count(*) FROM files").fetchone()
     return {"records": records, "versions": versions, "turns": heads - versions, "files": files}

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from onrecord.domain.heads import Partition
+from onrecord.domain.ids import EntryRef
 from onrecord.ports.index import IndexBatch
-from onrecord.storage.sqlite.catalogue import take_in
+from onrecord.storage.sqlite.catalogue import drop_head, take_in
 from onrecord.storage.sqlite.forward import encode_forward, insert_forward
 from onrecord.storage.sqlite.stamps import write_files
 
 
 def take_batch(connection: sqlite3.Connection, batch: IndexBatch) -> None:
     """Take in a batch; a document whose `ref` is known is ignored."""
+    _drop(connection, batch.dropped)
     _take_documents(connection, batch)
     take_rest(connection, batch)
 
@@ -23,6 +26,16 @@ def take_rest(connection: sqlite3.Connection, batch: IndexBatch) -> None:
     connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in batch.removed_files))
     write_files(connection, batch.files)
     connection.executemany("INSERT OR REPLACE INTO watermarks VALUES (?, ?)", batch.watermarks.items())
+
+
+def _drop(connection: sqlite3.Connection, refs: Sequence[EntryRef]) -> None:
+    """Forget loose documents: they leave the live ones as if superseded, and no question finds their heads any more."""
+    changed: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for ref in refs:
+        for died in drop_head(connection, ref):
+            _add(changed[died.partition], -1, -died.tokens, -died.lines)
+            connection.execute("INSERT INTO dead VALUES (?)", (died.document,))
+    _write_sums(connection, changed)
 
 
 def _take_documents(connection: sqlite3.Connection, batch: IndexBatch) -> None:
@@ -49,11 +62,15 @@ def _take_documents(connection: sqlite3.Connection, batch: IndexBatch) -> None:
         for died in taken.died:
             _add(changed[died.partition], -1, -died.tokens, -died.lines)
             connection.execute("INSERT INTO dead VALUES (?)", (died.document,))
+    _write_sums(connection, changed)
+    connection.execute("UPDATE state SET pending = pending + ?", (postings,))
+
+
+def _write_sums(connection: sqlite3.Connection, changed: Mapping[int, Sequence[int]]) -> None:
     connection.executemany(
         "UPDATE partitions SET documents = documents + ?, tokens = tokens + ?, lines = lines + ? WHERE number = ?",
         ((*sums, number) for number, sums in changed.items()),
     )
-    connection.execute("UPDATE state SET pending = pending + ?", (postings,))
 
 
 def _add(sums: list[int], documents: int, tokens: int, lines: int) -> None:

@@ -15,11 +15,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from onrecord.domain.errors import DamagedError, InvalidInputError, OnRecordError, StorageFailedError
+from onrecord.domain.heads import LOOSE_LOGS
 from onrecord.domain.postings import PACKING_VERSION
 from onrecord.domain.terms import ANALYZER_VERSION
 
 _TABLES_VERSION = 3
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
+
+# What a query about versions and turns asks of `heads`: loose documents are neither.
+IS_OF_A_LOG: Final = f"log NOT IN ({', '.join(repr(str(log)) for log in sorted(LOOSE_LOGS))})"
 
 _REBUILD_HINT = "Run `onrecord reindex`."
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from onrecord.domain.heads import VersionHead
 from onrecord.domain.instants import Instant
 from onrecord.domain.names import fold_name
+from onrecord.storage.sqlite.schema import IS_OF_A_LOG
 
 
 def insert_spellings(connection: sqlite3.Connection, head: VersionHead) -> None:
@@ -19,10 +20,13 @@ def insert_spellings(connection: sqlite3.Connection, head: VersionHead) -> None:
 def insert_all_spellings(connection: sqlite3.Connection) -> None:
     """Take note of the workspaces of every head that is in."""
     _insert(
-        connection, connection.execute("SELECT workspace, min(recorded_at) FROM heads GROUP BY workspace").fetchall()
+        connection,
+        connection.execute(
+            f"SELECT workspace, min(recorded_at) FROM heads WHERE {IS_OF_A_LOG} GROUP BY workspace"
+        ).fetchall(),
     )
     others = connection.execute(
-        "SELECT also_in, min(recorded_at) FROM heads WHERE also_in IS NOT NULL GROUP BY also_in"
+        f"SELECT also_in, min(recorded_at) FROM heads WHERE also_in IS NOT NULL AND {IS_OF_A_LOG} GROUP BY also_in"
     ).fetchall()
     _insert(connection, ((name, since) for names, since in others for name in json.loads(names)))
 
