@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from onrecord.domain.errors import (
         AmbiguousIdError,
+        ApprovalRequiredError,
         ConfigError,
         ConflictError,
         DamagedError,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AmbiguousIdError",
+    "ApprovalRequiredError",
     "Batch",
     "CapturedTurn",
     "ConfigError",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onrecord.app.scrub import scrub
-from onrecord.app.session import Caller, Policy
+from onrecord.app.session import Caller, Channel, Policy
+from onrecord.domain.errors import ApprovalRequiredError
 from onrecord.domain.names import check_name
 
 
@@ -25,3 +26,17 @@ def admit_caller(caller: Caller, policy: Policy) -> tuple[Caller, Policy]:
     clean = {name: str(value) for name, value in scrub(given, is_on=policy.redact).arguments.items()}
     acting = replace(caller, client=clean["client"], agent=clean["agent"])
     return acting, replace(policy, workspace=clean["workspace"])
+
+
+def check_user(caller: Caller, action: str) -> None:
+    """Refuse an action that is the user's to decide to everybody but a person at a terminal.
+
+    Args:
+        caller: Who asks, by the channel as it was seen.
+        action: What is asked for, in the infinitive.
+
+    Raises:
+        ApprovalRequiredError: the caller is not at a terminal.
+    """
+    if caller.channel is not Channel.TERMINAL:
+        raise ApprovalRequiredError(f"only the user may {action}")

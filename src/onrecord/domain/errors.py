@@ -9,6 +9,7 @@
     │   ├── StaleVersionError      expected version is not the current one
     │   ├── TurnExistsError        the same turn id with another text
     │   └── IdempotencyMismatchError  the same key with another request
+    ├── ApprovalRequiredError      the user alone may do this
     ├── NotWritableError           nothing was stored
     │   ├── LockTimeoutError       another process holds the vault
     │   ├── VaultOfflineError      onrecord.toml is absent, unreadable or another vault's
@@ -128,6 +129,14 @@ class IdempotencyMismatchError(ConflictError):
     code = "idempotency_mismatch"
     http_status = 422
     default_hint = "Use a new key for a new request."
+
+
+class ApprovalRequiredError(OnRecordError):
+    """The action needs the user's own word, which this caller cannot give; nothing was done."""
+
+    code = "approval_required"
+    http_status = 403
+    default_hint = "Ask the user to run this at a terminal."
 
 
 class NotWritableError(OnRecordError):
