@@ -306,3 +306,17 @@ def test_a_loose_document_that_is_dropped_is_found_no_more_and_counts_no_more(dr
     assert list_found(driver.index, "apple") == [("a", 1)]
     assert list_found(driver.index, "blue", Filter(statuses=())) == []
     assert get_statistics(driver, "appl").document_frequency == {"appl": 1}
+
+
+def test_loose_documents_are_listed_by_log_and_kind_until_they_are_dropped(driver: Driver) -> None:
+    late, early = (make_loose("x", "apple", seq=seq, log=NATIVE_LOG) for seq in (7, 5))
+    other = make_loose("y", "apple", seq=6)
+    driver.apply(make_version("a", "apple", seq=0), late, early, other)
+    with driver.index.read() as reader:
+        assert reader.list_loose(NATIVE_LOG, "note") == [early.head, late.head]
+        assert reader.list_loose(NATIVE_LOG, "fact") == []
+        assert reader.get_loose(other.head.ref) == other.head
+    driver.apply_batch(IndexBatch(dropped=[early.head.ref]))
+    with driver.index.read() as reader:
+        assert reader.list_loose(NATIVE_LOG, "note") == [late.head]
+        assert reader.get_loose(early.head.ref) is None

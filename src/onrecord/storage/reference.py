@@ -162,6 +162,15 @@ class ReferenceReader:
         found = [head for head in self._state.heads if key and head.key == key]
         return sorted(found, key=lambda head: head.ref)
 
+    def list_loose(self, log: LogId, kind: str) -> Sequence[VersionHead]:
+        """Return the loose documents of one kind of a log, by seq."""
+        heads = (document.head for document in self._state.documents)
+        return sorted((head for head in heads if (head.ref.log, head.kind) == (log, kind)), key=lambda head: head.ref)
+
+    def get_loose(self, ref: EntryRef) -> VersionHead | None:
+        """Return one loose document."""
+        return next((document.head for document in self._state.documents if document.head.ref == ref), None)
+
     def get_file(self, path: str) -> FileStamp | None:
         """Return the stamp of one file."""
         return self._state.files.get(path)

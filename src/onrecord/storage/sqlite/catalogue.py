@@ -268,17 +268,17 @@ def get_current(connection: sqlite3.Connection, record: RecordId) -> VersionHead
 
 def list_versions(connection: sqlite3.Connection, record: RecordId) -> list[VersionHead]:
     """Return every version of a record in order."""
-    return _list(connection, f"WHERE id = ? AND n IS NULL ORDER BY {_ORDER}", record)
+    return list_heads(connection, f"WHERE id = ? AND n IS NULL ORDER BY {_ORDER}", record)
 
 
 def list_turns(connection: sqlite3.Connection, record: RecordId) -> list[VersionHead]:
     """Return the turns of a transcript in order."""
-    return _list(connection, f"WHERE id = ? AND n IS NOT NULL ORDER BY {_TURN_ORDER}", record)
+    return list_heads(connection, f"WHERE id = ? AND n IS NOT NULL ORDER BY {_TURN_ORDER}", record)
 
 
 def find_by_text(connection: sqlite3.Connection, workspace: str | None, text_sha256: bytes) -> list[VersionHead]:
     """Return current, status `current` versions with this text hash, by id; None: of any workspace."""
-    return _list(
+    return list_heads(
         connection,
         f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = coalesce(?, workspace) "
         f"AND ended_at = ? AND status = 'current' AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
@@ -288,13 +288,13 @@ def find_by_text(connection: sqlite3.Connection, workspace: str | None, text_sha
 
 def find_by_key(connection: sqlite3.Connection, key: str) -> list[VersionHead]:
     """Return the heads written under an idempotency key, by log and seq; none for an empty key."""
-    return _list(connection, "WHERE key = ? AND key <> '' ORDER BY log, seq", key)
+    return list_heads(connection, "WHERE key = ? AND key <> '' ORDER BY log, seq", key)
 
 
 def find_turn(connection: sqlite3.Connection, source: str, session: str, turn: str) -> VersionHead | None:
     """Return the turn of this name; of several the first in order."""
     where = f"WHERE source = ? AND session = ? AND turn = ? AND n IS NOT NULL ORDER BY {_TURN_ORDER} LIMIT 1"
-    return next(iter(_list(connection, where, source, session, turn)), None)
+    return next(iter(list_heads(connection, where, source, session, turn)), None)
 
 
 def get_last_turn(connection: sqlite3.Connection, source: str, session: str) -> VersionHead | None:
@@ -303,10 +303,11 @@ def get_last_turn(connection: sqlite3.Connection, source: str, session: str) -> 
         "WHERE source = ?1 AND session = ?2 AND n = (SELECT max(n) FROM heads WHERE source = ?1 AND session = ?2 "
         "AND n IS NOT NULL) ORDER BY recorded_at DESC, log DESC, seq DESC LIMIT 1"
     )
-    return next(iter(_list(connection, where, source, session)), None)
+    return next(iter(list_heads(connection, where, source, session)), None)
 
 
-def _list(connection: sqlite3.Connection, where: str, *values: object) -> list[VersionHead]:
+def list_heads(connection: sqlite3.Connection, where: str, *values: object) -> list[VersionHead]:
+    """Return the heads of a condition with its values, in the order that it asks for."""
     return [read_head(row) for row in connection.execute(f"{_SELECT} {where}", values)]
 
 

@@ -17,10 +17,10 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from onrecord.domain.errors import DamagedError, StorageFailedError
 from onrecord.domain.heads import VersionHead
-from onrecord.domain.ids import LogId, RecordId
+from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.postings import Candidates
 from onrecord.ports.index import FileRow, FileStamp, Filter, IndexBatch
-from onrecord.storage.sqlite import catalogue, stamps
+from onrecord.storage.sqlite import catalogue, loose, stamps
 from onrecord.storage.sqlite.delta import DeltaMemory
 from onrecord.storage.sqlite.intake import take_batch
 from onrecord.storage.sqlite.loading import Loader, paused_collection
@@ -120,6 +120,16 @@ class SqliteReader:
     def find_by_key(self, key: str) -> Sequence[VersionHead]:
         """Return the heads written under an idempotency key, by log and seq; none for an empty key."""
         return catalogue.find_by_key(self._connection, key)
+
+    @_reading
+    def list_loose(self, log: LogId, kind: str) -> Sequence[VersionHead]:
+        """Return the loose documents of one kind of a log, by seq."""
+        return loose.list_loose(self._connection, log, kind)
+
+    @_reading
+    def get_loose(self, ref: EntryRef) -> VersionHead | None:
+        """Return one loose document."""
+        return loose.get_loose(self._connection, ref)
 
     @_reading
     def get_file(self, path: str) -> FileStamp | None:
