@@ -176,8 +176,11 @@ def _read_user_file(environment: Mapping[str, str]) -> dict[str, object]:
             return tomllib.load(file)
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"the user's config.toml cannot be read: {type(error).__name__}", field="user") from error
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise ConfigError(f"the user's config.toml cannot be read: {reason}", field="user") from error
+    except ValueError as error:
+        raise ConfigError(f"the user's config.toml cannot be read: {error}", field="user") from error
 
 
 def _convert(spec: SettingSpec, value: object, source: Source) -> str | int | float | bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import tomllib
 from dataclasses import dataclass
 
@@ -13,6 +15,7 @@ from onrecord.ports.system import IdSource
 from onrecord.storage.files.disk import Disk, storage_errors
 
 CONFIG_NAME = "onrecord.toml"
+_CONFIG_MAX_BYTES = 1 << 20
 README_NAME = "README.md"
 MACHINE_FOLDER = ".onrecord"
 FORMAT = 1
@@ -91,15 +94,32 @@ def read_config(folder: str) -> VaultConfig:
     return config
 
 
+def _read_regular(path: str) -> bytes:
+    """Return the bytes of a regular file, as far as a configuration may reach; what would block or never end is none.
+
+    Raises:
+        OSError: not there, a link (ELOOP), not a regular file (EINVAL) or too large (EFBIG).
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        data = file.read(_CONFIG_MAX_BYTES + 1)
+    if len(data) > _CONFIG_MAX_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return data
+
+
 def _read_config(folder: str) -> VaultConfig:
     offline = VaultId("")
     try:
-        with open(os.path.join(folder, CONFIG_NAME), "rb") as file:
-            shape = tomllib.load(file)
+        shape = tomllib.loads(_read_regular(os.path.join(folder, CONFIG_NAME)).decode())
     except FileNotFoundError:
         return VaultConfig(offline, 0, {}, "onrecord.toml is absent")
-    except (OSError, ValueError) as error:
-        return VaultConfig(offline, 0, {}, f"onrecord.toml cannot be read ({type(error).__name__})")
+    except OSError as error:
+        return VaultConfig(offline, 0, {}, f"onrecord.toml cannot be read: {os.strerror(error.errno or 0)}")
+    except (ValueError, RecursionError) as error:
+        return VaultConfig(offline, 0, {}, f"onrecord.toml cannot be read: {error}")
     vault, number, settings = shape.get("vault"), shape.get("format"), shape.get("settings", {})
     unknown = tuple(name for name in shape if name not in _KEYS)
     kept = settings if isinstance(settings, dict) else {}
