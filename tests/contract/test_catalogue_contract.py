@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from onrecord.domain.filenames import fold_path
-from onrecord.ports.index import IndexBatch
+from onrecord.domain.ids import EntryRef, Seq
+from onrecord.ports.index import Document, IndexBatch
 from tests.indexes import OTHER, Driver, make_id, make_stamp, make_turn, make_version
 
 
@@ -141,3 +142,39 @@ def test_spellings_of_a_workspace_come_first_recorded_first(driver: Driver) -> N
     with driver.index.read() as reader:
         assert list(reader.list_spellings("ops")) == ["Ops", "ops", "OPS"]
         assert list(reader.list_spellings("nothing")) == []
+
+
+def test_a_stamp_tells_the_version_that_the_file_holds_and_whether_it_has_arrived(driver: Driver) -> None:
+    held = make_stamp("m/a.md", "a")._replace(ref=EntryRef(OTHER, Seq(0)))
+    pending = make_stamp("m/b.md", "b")._replace(ref=EntryRef(OTHER, Seq(7)), is_pending=True)
+    driver.apply_batch(IndexBatch(files=[pending, held, make_stamp("m/c.md", "c")]))
+    with driver.index.read() as reader:
+        assert reader.get_file("m/a.md") == held
+        assert reader.list_pending() == [pending]
+    driver.apply_batch(IndexBatch(files=[pending._replace(is_pending=False)]))
+    with driver.index.read() as reader:
+        assert reader.list_pending() == []
+
+
+def test_current_versions_are_found_by_the_path_they_were_recorded_at(driver: Driver) -> None:
+    driver.apply(make_version("b", "x", seq=0), make_version("a", "x", seq=1), make_turn("b", 1, "turn", seq=2))
+    driver.apply(make_version("a", "gone", seq=3, version=2, status="retired"))
+    path = driver.batches[0].documents[0].head.path
+    with driver.index.read() as reader:
+        assert [head.id for head in reader.find_by_path(path)] == [make_id("b")]
+        assert reader.find_by_path("memories/default/a.md") == []
+        assert reader.find_by_path("memories/default/B.md") == []
+    moved = make_version("c", "y", seq=4)
+    driver.apply(Document(moved.head._replace(path=path), moved.packed), make_version("b", "z", seq=5, version=2))
+    with driver.index.read() as reader:
+        assert [(head.id, head.version) for head in reader.find_by_path(path)] == [(make_id("b"), 2), (make_id("c"), 1)]
+
+
+def test_touched_records_are_listed_until_they_are_judged(driver: Driver) -> None:
+    driver.apply_batch(IndexBatch(touched=[make_id("b"), make_id("a"), make_id("b")]))
+    driver.apply_batch(IndexBatch(touched=[make_id("c")], judged=[make_id("a"), make_id("x")]))
+    with driver.index.read() as reader:
+        assert list(reader.list_touched()) == [make_id("b"), make_id("c")]
+    driver.apply_batch(IndexBatch(touched=[make_id("b")], judged=[make_id("b")]))
+    with driver.index.read() as reader:
+        assert list(reader.list_touched()) == [make_id("b"), make_id("c")]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from onrecord.adapters.keys import Ed25519Verifier
-from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.rebuild import rebuild
@@ -19,68 +18,15 @@ from onrecord.app.update import update
 from onrecord.app.verify import verify
 from onrecord.domain.instants import Instant, to_unix_us
 from tests.ledgers import Builder, Key
-from tests.vaults import FixedClock, check_verifies, make_vault, open_reference, open_session
+from tests.machines import Machine, bring, make_two
+from tests.vaults import check_verifies, make_vault, open_session
 
 HOUR_US = 3_600_000_000
 
 
-class Machine:
-    """One installation on its own copy of the vault folder, with a clock and a state folder of its own."""
-
-    def __init__(self, root: Path, name: str) -> None:
-        self.vault = root / name / "vault"
-        self.state = root / name / "state"
-        self.clock = FixedClock()
-
-    def open(self) -> Session:
-        return open_session(self.vault, self.state, clock=self.clock)
-
-    def remember(self, text: str) -> dict:
-        return self.call(lambda session: remember(session, {"text": text}).data)
-
-    def call(self, act):
-        session = self.open()
-        try:
-            return act(session)
-        finally:
-            session.close()
-
-    def find(self, query: str, as_of: str | None = None) -> list[tuple[str, int]]:
-        given = {"query": query} | ({"as_of": as_of} if as_of else {})
-
-        def ask(session: Session) -> list[tuple[str, int]]:
-            shown = find(session, given).data["results"]
-            reference = find(open_reference(session), given).data["results"]
-            assert [hit["id"] for hit in shown] == [hit["id"] for hit in reference]
-            return [(hit["id"], hit["version"]) for hit in shown]
-
-        return self.call(ask)
-
-    def list_entries(self) -> list[dict]:
-        def read_own(session: Session) -> list[dict]:
-            return [json.loads(line) for _, line in session.store.read_entries(session.store.log)]
-
-        return self.call(read_own)
-
-
-def bring(source: Machine, target: Machine) -> None:
-    """Bring files and logs of one copy to the other, as a sync program does; the target's own log stays as it is."""
-    own = target.call(lambda session: session.store.log) if target.vault.exists() else ""
-    ignore = shutil.ignore_patterns(own, "lock") if own else None
-    shutil.copytree(source.vault, target.vault, dirs_exist_ok=True, ignore=ignore)
-
-
 @pytest.fixture
 def machines(tmp_path: Path) -> tuple[Machine, Machine]:
-    """Two installations; the second has begun on a copy of the first's vault, a minute later."""
-    first, second = Machine(tmp_path, "first"), Machine(tmp_path, "second")
-    first.vault.parent.mkdir()
-    make_vault(first.vault)
-    first.remember("the first memory")
-    bring(first, second)
-    second.clock.wall_us += 60_000_000
-    second.remember("begun on a copy")
-    return first, second
+    return make_two(tmp_path)
 
 
 def list_seen(machine: Machine) -> list[tuple[str, int]]:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from onrecord.app.arrivals import Meetings, find_mark
 from onrecord.app.current import Current
 from onrecord.app.indexing import build_document
 from onrecord.app.reconcile import reconcile_paths
@@ -68,24 +69,28 @@ def _hash(data: bytes) -> bytes:
 
 def _list_batches(session: Session, counter: _Counter, left: list[str]) -> Iterator[IndexBatch]:
     """Yield all rows, then the stamps of files that hold the current version; `left` gets the paths of all others."""
-    current = Current()
+    current, meetings = Current(), Meetings()
     for head in session.store.list_logs():
         documents: list[Document] = []
-        is_known = True
+        is_known, last = True, -1
         for row in session.store.read_rows(head.log):
             if isinstance(row, Problem):
                 session.note(row)
                 is_known = is_known and row.code != "newer_format"
                 continue
             documents.extend(build_document(row, session.yaml))
+            last = row.ref.seq
             if row.draft.turn is None:
                 current.take(row)
+                meetings.take(row)
             if len(documents) >= _BATCH_ROWS:
                 counter.add(len(documents))
                 yield IndexBatch(documents, watermarks={head.log: row.ref.seq + 1} if is_known else {})
                 documents = []
         counter.add(len(documents))
-        yield IndexBatch(documents, watermarks={head.log: head.entries} if is_known else {})
+        mark = find_mark(session.store, head, 0, last)
+        yield IndexBatch(documents, watermarks={head.log: mark} if is_known else {})
+    yield IndexBatch(touched=meetings.records)
     now_ns = session.clock.read().wall_us * 1_000
     states = (item for item in session.store.scan_files() if isinstance(item, FileState))
     while batch := sorted(islice(states, _BATCH_ROWS), key=lambda state: state.path):

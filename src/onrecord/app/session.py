@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from onrecord.app.arrivals import find_mark, list_touched
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.stamps import stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
-from onrecord.domain.ids import LogId, RecordId
+from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import Document, FileStamp, Index, IndexBatch
-from onrecord.ports.store import Actor, Receipt, VaultStore, VersionRow, WriteUnit
+from onrecord.ports.store import Actor, LogHead, Receipt, VaultStore, VersionRow, WriteUnit
 from onrecord.ports.system import Clock, IdSource
 from onrecord.ports.yaml_reader import YamlReader
 
@@ -154,26 +155,38 @@ class Session:
         for head in self.store.list_logs():
             first = known.get(head.log, 0)
             if first < head.entries:
-                taken += self._take_in_log(head.log, first, head.entries)
+                taken += self._take_in_log(head, first)
         return taken
 
-    def _take_in_log(self, log: LogId, first: int, entries: int) -> int:
+    def _take_in_log(self, head: LogHead, first: int) -> int:
         """Take in rows; the mark stays before one of a newer format, so that each opening meets it again."""
         taken = 0
         is_known = True
         documents: list[Document] = []
-        for row in self.store.read_rows(log, first):
+        last = first - 1
+        for row in self.store.read_rows(head.log, first):
             if isinstance(row, Problem):
                 self.note(row)
                 is_known = is_known and row.code != "newer_format"
                 continue
             documents.extend(self.build(row, self.yaml))
             taken += 1
+            last = row.ref.seq
             if len(documents) >= _BATCH_ROWS:
-                self.index.apply(IndexBatch(documents, watermarks={log: row.ref.seq + 1} if is_known else {}))
+                self._apply_rows(head, documents, last + 1 if is_known else None)
                 documents = []
-        self.index.apply(IndexBatch(documents, watermarks={log: entries} if is_known else {}))
+        mark = find_mark(self.store, head, first, last)
+        self._apply_rows(head, documents, mark if is_known and mark > first else None)
         return taken
+
+    def _apply_rows(self, head: LogHead, documents: Sequence[Document], mark: int | None) -> None:
+        touched: Collection[RecordId] = ()
+        if documents and not head.is_own:
+            with self.index.read() as reader:
+                touched = list_touched(reader, (document.head for document in documents))
+        if documents or mark is not None:
+            marks = {head.log: mark} if mark is not None else {}
+            self.index.apply(IndexBatch(documents, watermarks=marks, touched=touched))
 
     def note(self, problem: Problem) -> None:
         """Keep a problem that was met on the way, once."""

@@ -52,7 +52,9 @@ class FileStamp(NamedTuple):
     """What tells that a file has not changed, and which record it holds.
 
     `sha256` is of the exact bytes. `mtime_ns`, `ctime_ns`, `device`, `inode` as stat gives them.
-    `checked_ns`: wall clock when it was hashed.
+    `checked_ns`: wall clock when it was hashed. `ref`: the version whose bytes it holds, the current one or another;
+    None of a transcript, and where its bytes are those of no version. `is_pending`: `ref` is what the file's `by` names
+    and has not arrived, and `record` is the id that the file names.
     """
 
     path: str
@@ -64,6 +66,8 @@ class FileStamp(NamedTuple):
     inode: int
     sha256: bytes
     checked_ns: int
+    ref: EntryRef | None = None
+    is_pending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class IndexBatch:
 
     `documents` in ledger order per log. `removed_files` are paths. `watermarks` gives, per log, the number of entries
     (not the last seq) that the index has taken in after this batch. `dropped` are loose documents (`domain.heads`) that
-    are forgotten before the batch's documents are taken in; unknown ones are ignored.
+    are forgotten before the batch's documents are taken in; unknown ones are ignored. `touched` are records to which
+    another log or an edit of an older version has added something: they are listed until they are `judged`.
     """
 
     documents: Sequence[Document] = ()
@@ -80,6 +85,8 @@ class IndexBatch:
     removed_files: Sequence[str] = ()
     watermarks: Mapping[LogId, int] = field(default_factory=dict)
     dropped: Sequence[EntryRef] = ()
+    touched: Collection[RecordId] = ()
+    judged: Collection[RecordId] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +159,15 @@ class IndexReader(Protocol):
 
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
         """Return the stamps of the files that hold a record, by path."""
+
+    def list_pending(self) -> Sequence[FileStamp]:
+        """Return the stamps that are pending, by path."""
+
+    def find_by_path(self, path: str) -> Sequence[VersionHead]:
+        """Return current, status `current` versions that were last recorded at exactly this path, by id."""
+
+    def list_touched(self) -> Sequence[RecordId]:
+        """Return the records that were touched and not judged since, ascending."""
 
     def has_place(self, folded_path: str) -> bool:
         """Tell whether a file is known at the same place (onrecord.domain.filenames.fold_path)."""

@@ -31,6 +31,7 @@ class _State:
     documents: tuple[Document, ...] = ()
     files: Mapping[str, FileStamp] = field(default_factory=dict)
     watermarks: Mapping[LogId, int] = field(default_factory=dict)
+    touched: frozenset[RecordId] = frozenset()
 
     @cached_property
     def heads(self) -> list[VersionHead]:
@@ -68,6 +69,7 @@ class _State:
             documents=tuple(known.values()),
             files=kept | {stamp.path: stamp for stamp in batch.files},
             watermarks={**self.watermarks, **batch.watermarks},
+            touched=(self.touched - set(batch.judged)) | set(batch.touched),
         )
 
 
@@ -198,6 +200,23 @@ class ReferenceReader:
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
         """Return the stamps of the files that hold a record, by path."""
         return [stamp for stamp in self.list_files() if stamp.record == record]
+
+    def list_pending(self) -> Sequence[FileStamp]:
+        """Return the stamps that are pending, by path."""
+        return [stamp for stamp in self.list_files() if stamp.is_pending]
+
+    def find_by_path(self, path: str) -> Sequence[VersionHead]:
+        """Return current, status `current` versions that were last recorded at exactly this path, by id."""
+        found = [
+            head
+            for head in self._state.versions
+            if self._state.ends.get(head.ref) == OPEN_END and (head.status, head.path) == ("current", path)
+        ]
+        return sorted(found, key=lambda head: head.id)
+
+    def list_touched(self) -> Sequence[RecordId]:
+        """Return the records that were touched and not judged since, ascending."""
+        return sorted(self._state.touched)
 
     def has_place(self, folded_path: str) -> bool:
         """Tell whether a file is known at the same place."""

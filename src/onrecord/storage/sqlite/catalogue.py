@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from onrecord.domain.heads import LOOSE_LOGS, TurnName, VersionHead, order_of
-from onrecord.domain.ids import EntryRef, LogId, RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.instants import OPEN_END, Instant
-from onrecord.ports.index import Document, Filter
+from onrecord.ports.index import Document
 from onrecord.storage.sqlite.schema import IS_OF_A_LOG, build_damage
 from onrecord.storage.sqlite.spellings import insert_spellings
 
@@ -40,7 +40,7 @@ _INSERT_TURN = (
     f"VALUES ({_VALUES}, {', '.join('?' * 8)})"
 )
 _IS_VERSION = "n IS NULL AND ended_at <> ''"  # an end before all time is that of a displaced version
-_ORDER = "version, recorded_at, log, seq"
+ORDER = "version, recorded_at, log, seq"
 _TURN_ORDER = "n, recorded_at, log, seq"
 
 
@@ -156,7 +156,7 @@ def _find_neighbours(connection: sqlite3.Connection, head: VersionHead) -> tuple
     """
     order = order_of(head)
     rows = connection.execute(
-        f"SELECT document, partition, tokens, lines, ended_at, status, {_ORDER} FROM heads "
+        f"SELECT document, partition, tokens, lines, ended_at, status, {ORDER} FROM heads "
         f"WHERE id = ? AND ended_at > ? AND {_IS_VERSION}",
         (head.id, head.recorded_at),
     ).fetchall()
@@ -164,7 +164,7 @@ def _find_neighbours(connection: sqlite3.Connection, head: VersionHead) -> tuple
     if len(earlier) == len(rows):
         return earlier, OPEN_END
     (end,) = connection.execute(
-        f"SELECT min(recorded_at) FROM heads WHERE id = ? AND ({_ORDER}) > (?, ?, ?, ?) AND {_IS_VERSION}",
+        f"SELECT min(recorded_at) FROM heads WHERE id = ? AND ({ORDER}) > (?, ?, ?, ?) AND {_IS_VERSION}",
         (head.id, *order),
     ).fetchone()
     return earlier, OPEN_END if end is None else Instant(end)
@@ -223,7 +223,7 @@ def end_superseded(connection: sqlite3.Connection) -> list[int]:
     rows = connection.execute(
         "SELECT document, is_live, end FROM "
         "(SELECT document, ended_at, ended_at = ?1 AND status = 'current' AS is_live, "
-        f"min(recorded_at) OVER (PARTITION BY id ORDER BY {_ORDER} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) "
+        f"min(recorded_at) OVER (PARTITION BY id ORDER BY {ORDER} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) "
         f"AS end FROM heads WHERE {_IS_VERSION} AND id IN "
         f"(SELECT id FROM heads WHERE {_IS_VERSION} GROUP BY id HAVING count(*) > 1)) "
         "WHERE end IS NOT NULL AND end <> ended_at ORDER BY document",
@@ -261,14 +261,14 @@ def find_ids(connection: sqlite3.Connection, prefix: str, limit: int) -> list[Re
 def get_current(connection: sqlite3.Connection, record: RecordId) -> VersionHead | None:
     """Return the shown version of a record."""
     row = connection.execute(
-        f"{_SELECT} WHERE id = ? AND ended_at = ? AND {_IS_VERSION} ORDER BY {_ORDER}", (record, OPEN_END)
+        f"{_SELECT} WHERE id = ? AND ended_at = ? AND {_IS_VERSION} ORDER BY {ORDER}", (record, OPEN_END)
     ).fetchone()
     return None if row is None else read_head(row)
 
 
 def list_versions(connection: sqlite3.Connection, record: RecordId) -> list[VersionHead]:
     """Return every version of a record in order."""
-    return list_heads(connection, f"WHERE id = ? AND n IS NULL ORDER BY {_ORDER}", record)
+    return list_heads(connection, f"WHERE id = ? AND n IS NULL ORDER BY {ORDER}", record)
 
 
 def list_turns(connection: sqlite3.Connection, record: RecordId) -> list[VersionHead]:
@@ -283,6 +283,15 @@ def find_by_text(connection: sqlite3.Connection, workspace: str | None, text_sha
         f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = coalesce(?, workspace) "
         f"AND ended_at = ? AND status = 'current' AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
         *(text_sha256[:8], text_sha256, workspace, OPEN_END),
+    )
+
+
+def find_by_path(connection: sqlite3.Connection, path: str) -> list[VersionHead]:
+    """Return current, status `current` versions that were last recorded at exactly this path, by id."""
+    return list_heads(
+        connection,
+        f"WHERE path = ? AND ended_at = ? AND status = 'current' AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
+        *(path, OPEN_END),
     )
 
 
@@ -329,55 +338,6 @@ def choose_documents(documents: Collection[int]) -> tuple[str, tuple[object, ...
     if len(documents) <= _LIST_MAX_COUNT:
         return f"document IN ({', '.join('?' * len(documents))})", tuple(documents)
     return "document IN (SELECT value FROM json_each(?))", (json.dumps(list(documents)),)
-
-
-def filter_documents(
-    connection: sqlite3.Connection, chosen: str, values: Sequence[object], allowed: Filter
-) -> set[int]:
-    """Return those of the chosen documents (a condition with its values) that pass a filter but for its partitions."""
-    conditions = [chosen, "is_displaced = 0"]
-    bound = list(values)
-    if allowed.as_of is None:
-        conditions.append("ended_at = ?")
-        bound.append(OPEN_END)
-    elif not allowed.horizons:
-        conditions.append("recorded_at <= ? AND (ended_at > ? OR ended_at = ?)")
-        bound += (allowed.as_of, allowed.as_of, OPEN_END)
-    else:
-        condition, more = _describe_known(allowed.as_of, allowed.horizons)
-        conditions.append(condition)
-        bound += more
-    if allowed.as_of is not None:
-        conditions.append(IS_OF_A_LOG)
-    if allowed.statuses:
-        conditions.append(f"status IN ({', '.join('?' * len(allowed.statuses))})")
-        bound += allowed.statuses
-    if allowed.workspaces:
-        wanted = f"IN ({', '.join('?' * len(allowed.workspaces))})"
-        conditions.append(f"(workspace {wanted} OR EXISTS (SELECT 1 FROM json_each(also_in) WHERE value {wanted}))")
-        bound += [*allowed.workspaces, *allowed.workspaces]
-    rows = connection.execute(f"SELECT document FROM heads WHERE {' AND '.join(conditions)}", bound)
-    return {document for (document,) in rows}
-
-
-def _describe_known(as_of: Instant, horizons: Mapping[LogId, int]) -> tuple[str, list[object]]:
-    """Return the condition, with its values, that a head was known and newest, other logs by what was seen of them.
-
-    `ended_at` does not help: it is when the next version was recorded, not when it was seen here.
-    """
-
-    def is_known(table: str) -> str:
-        seen = f"SELECT value FROM json_each(?) WHERE key = {table}.log"
-        return f"coalesce({table}.seq < ({seen}), {table}.recorded_at <= ?)"
-
-    known = [json.dumps(dict(horizons)), as_of]
-    order = ", ".join(f"heads.{name}" for name in _ORDER.split(", "))
-    later = ", ".join(f"later.{name}" for name in _ORDER.split(", "))
-    condition = (
-        f"{is_known('heads')} AND (n IS NOT NULL OR NOT EXISTS (SELECT 1 FROM heads AS later WHERE later.id = heads.id "
-        f"AND later.n IS NULL AND later.is_displaced = 0 AND ({later}) > ({order}) AND {is_known('later')}))"
-    )
-    return condition, [*known, *known]
 
 
 def read_workspaces(connection: sqlite3.Connection, where: str, *values: object) -> dict[int, tuple[str, ...]]:

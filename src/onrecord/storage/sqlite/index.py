@@ -152,6 +152,21 @@ class SqliteReader:
         return stamps.list_files(self._connection, "WHERE record = ?", record)
 
     @_reading
+    def list_pending(self) -> Sequence[FileStamp]:
+        """Return the stamps that are pending, by path."""
+        return stamps.list_files(self._connection, "WHERE pending = 1")
+
+    @_reading
+    def find_by_path(self, path: str) -> Sequence[VersionHead]:
+        """Return current, status `current` versions that were last recorded at exactly this path, by id."""
+        return catalogue.find_by_path(self._connection, path)
+
+    @_reading
+    def list_touched(self) -> Sequence[RecordId]:
+        """Return the records that were touched and not judged since, ascending."""
+        return stamps.list_touched(self._connection)
+
+    @_reading
     def has_place(self, folded_path: str) -> bool:
         """Tell whether a file is known at the same place."""
         row = self._connection.execute("SELECT 1 FROM files WHERE place = ? LIMIT 1", (folded_path,)).fetchone()

@@ -11,7 +11,7 @@ from onrecord.domain.ids import EntryRef
 from onrecord.ports.index import IndexBatch
 from onrecord.storage.sqlite.catalogue import drop_head, take_in
 from onrecord.storage.sqlite.forward import encode_forward, insert_forward
-from onrecord.storage.sqlite.stamps import write_files
+from onrecord.storage.sqlite.stamps import write_files, write_touched
 
 
 def take_batch(connection: sqlite3.Connection, batch: IndexBatch) -> None:
@@ -22,10 +22,11 @@ def take_batch(connection: sqlite3.Connection, batch: IndexBatch) -> None:
 
 
 def take_rest(connection: sqlite3.Connection, batch: IndexBatch) -> None:
-    """Take in what a batch holds beside documents: files and watermarks."""
+    """Take in what a batch holds beside documents: files, watermarks and what was touched."""
     connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in batch.removed_files))
     write_files(connection, batch.files)
     connection.executemany("INSERT OR REPLACE INTO watermarks VALUES (?, ?)", batch.watermarks.items())
+    write_touched(connection, batch.touched, batch.judged)
 
 
 def _drop(connection: sqlite3.Connection, refs: Sequence[EntryRef]) -> None:

@@ -14,8 +14,9 @@ from typing import Final
 from onrecord.domain.postings import Candidates, Statistics
 from onrecord.ports.index import Filter
 from onrecord.storage.sqlite.blocks import LIVE, PAST, PostingList, read_lists
-from onrecord.storage.sqlite.catalogue import choose_documents, filter_documents
+from onrecord.storage.sqlite.catalogue import choose_documents
 from onrecord.storage.sqlite.delta import Delta, cut_list
+from onrecord.storage.sqlite.filtering import filter_documents
 from onrecord.storage.sqlite.members import MemberMemory
 from onrecord.storage.sqlite.schema import Seen, build_damage
 

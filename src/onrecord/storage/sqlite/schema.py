@@ -19,7 +19,7 @@ from onrecord.domain.heads import LOOSE_LOGS
 from onrecord.domain.postings import PACKING_VERSION
 from onrecord.domain.terms import ANALYZER_VERSION
 
-_TABLES_VERSION = 3
+_TABLES_VERSION = 4
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
 
 # What a query about versions and turns asks of `heads`: loose documents are neither.
@@ -52,8 +52,9 @@ CREATE TABLE workspaces (
 CREATE TABLE files (
     path TEXT PRIMARY KEY, place TEXT NOT NULL, record TEXT NOT NULL, size_bytes INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, device TEXT NOT NULL, inode TEXT NOT NULL,
-    sha256 BLOB NOT NULL, checked_ns INTEGER NOT NULL
+    sha256 BLOB NOT NULL, checked_ns INTEGER NOT NULL, log TEXT NOT NULL, seq INTEGER NOT NULL, pending INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE touched (record TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE forward (
     document INTEGER PRIMARY KEY, partition INTEGER NOT NULL, is_live INTEGER NOT NULL, terms TEXT NOT NULL,
     lines BLOB NOT NULL, packed BLOB NOT NULL, repeats BLOB NOT NULL
@@ -70,11 +71,13 @@ _INDEXES = """
 CREATE UNIQUE INDEX heads_by_entry ON heads (log, seq);
 CREATE INDEX heads_by_id ON heads (id, n, ended_at);
 CREATE INDEX heads_by_text ON heads (substr(text_sha256, 1, 8)) WHERE n IS NULL AND ended_at <> '';
+CREATE INDEX heads_by_path ON heads (path) WHERE n IS NULL AND ended_at <> '';
 CREATE INDEX heads_by_key ON heads (key) WHERE key <> '';
 CREATE INDEX heads_by_turn ON heads (source, session, turn) WHERE n IS NOT NULL;
 CREATE INDEX heads_by_ordinal ON heads (source, session, n) WHERE n IS NOT NULL;
 CREATE INDEX files_by_record ON files (record);
 CREATE INDEX files_by_place ON files (place);
+CREATE INDEX files_pending ON files (path) WHERE pending = 1;
 """
 
 _STORAGE_CODES = frozenset(

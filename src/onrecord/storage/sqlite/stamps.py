@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Iterable
 
 from onrecord.domain.filenames import fold_path
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.index import FileRow, FileStamp
 from onrecord.storage.sqlite.schema import build_damage
 
-_COLUMNS = "path, record, size_bytes, mtime_ns, ctime_ns, device, inode, sha256, checked_ns"
+_COLUMNS = "path, record, size_bytes, mtime_ns, ctime_ns, device, inode, sha256, checked_ns, log, seq, pending"
 
 
 def write_files(connection: sqlite3.Connection, stamps: Iterable[FileStamp]) -> None:
@@ -19,23 +19,43 @@ def write_files(connection: sqlite3.Connection, stamps: Iterable[FileStamp]) -> 
         (
             *(stamp.path, fold_path(stamp.path), stamp.record, stamp.size_bytes, stamp.mtime_ns, stamp.ctime_ns),
             *(str(stamp.device), str(stamp.inode), bytearray(stamp.sha256), stamp.checked_ns),
+            *((stamp.ref.log, stamp.ref.seq) if stamp.ref is not None else ("", 0)),
+            int(stamp.is_pending),
         )
         for stamp in stamps
     )
-    connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def list_files(connection: sqlite3.Connection, where: str = "", *values: object) -> list[FileStamp]:
     """Return the stamps of a condition on `files`, by path."""
     try:
-        return [
-            FileStamp(path, RecordId(record), size, mtime_ns, ctime_ns, int(device), int(inode), sha256, checked_ns)
-            for path, record, size, mtime_ns, ctime_ns, device, inode, sha256, checked_ns in connection.execute(
-                f"SELECT {_COLUMNS} FROM files {where} ORDER BY path", values
-            )
-        ]
+        rows = connection.execute(f"SELECT {_COLUMNS} FROM files {where} ORDER BY path", values)
+        return [_read_stamp(*row) for row in rows]
     except (ValueError, TypeError) as error:
         raise build_damage("a stamp cannot be read") from error
+
+
+def _read_stamp(
+    path: str, record: str, size_bytes: int, mtime_ns: int, ctime_ns: int, device: str, inode: str, sha256: bytes,
+    checked_ns: int, log: str, seq: int, pending: int,
+) -> FileStamp:  # fmt: skip
+    ref = EntryRef(LogId(log), Seq(seq)) if log else None
+    return FileStamp(
+        path, RecordId(record), size_bytes, mtime_ns, ctime_ns, int(device), int(inode), sha256, checked_ns, ref,
+        bool(pending),
+    )  # fmt: skip
+
+
+def list_touched(connection: sqlite3.Connection) -> list[RecordId]:
+    """Return the records that were touched and not judged since, ascending."""
+    return [RecordId(record) for (record,) in connection.execute("SELECT record FROM touched ORDER BY record")]
+
+
+def write_touched(connection: sqlite3.Connection, touched: Iterable[RecordId], judged: Iterable[RecordId]) -> None:
+    """Forget the judged records, then take note of the touched ones."""
+    connection.executemany("DELETE FROM touched WHERE record = ?", ((record,) for record in judged))
+    connection.executemany("INSERT OR IGNORE INTO touched VALUES (?)", ((record,) for record in touched))
 
 
 def page_files(connection: sqlite3.Connection, after: str, limit: int) -> list[FileRow]:

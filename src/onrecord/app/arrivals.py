@@ -1,0 +1,64 @@
+"""What comes in with the rows of another log: how far it is complete, which records it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onrecord.domain.heads import VersionHead
+from onrecord.domain.ids import LogId, RecordId
+from onrecord.ports.index import IndexReader
+from onrecord.ports.store import LogHead, VaultStore, VersionRow
+
+_BODY = b'"body":'
+
+
+def find_mark(store: VaultStore, head: LogHead, first: int, last: int) -> int:
+    """Return up to where a log is taken in: to its end, or before the first row that its ledger tells and that lacks.
+
+    A sync program may bring ledger and versions one after the other.
+
+    Args:
+        store: Reads the ledger.
+        head: The log.
+        first: Rows before this entry were taken in earlier.
+        last: The entry of the last row that was taken in; `first - 1` for none.
+    """
+    if head.is_own:
+        return head.entries
+    told = max((seq for seq, line in store.read_entries(head.log, first) if _BODY in line), default=-1)
+    return head.entries if told <= last else last + 1
+
+
+def list_touched(reader: IndexReader, heads: Iterable[VersionHead]) -> set[RecordId]:
+    """Return the records of new versions of another log that may have branches: all but those of that log alone.
+
+    So is one whose first version was found at a path where this installation has found a record of its own.
+    """
+    touched: set[RecordId] = set()
+    for head in heads:
+        if head.turn is not None:
+            continue
+        place = reader.get_file(head.path) if head.is_observed else None
+        is_alone = all(known.ref.log == head.ref.log for known in reader.list_versions(head.id))
+        if head.is_displaced or not is_alone or (place is not None and place.record != head.id):
+            touched.add(head.id)
+    return touched
+
+
+class Meetings:
+    """Which records have rows of several logs, or share the place of their first version, as the rows pass by."""
+
+    def __init__(self) -> None:
+        self._logs: dict[RecordId, LogId] = {}
+        self._places: dict[str, RecordId] = {}
+        self.records: set[RecordId] = set()
+
+    def take(self, row: VersionRow) -> None:
+        """Take in one row of a version."""
+        draft = row.draft
+        if self._logs.setdefault(draft.id, row.ref.log) != row.ref.log or draft.mode == "displaced":
+            self.records.add(draft.id)
+        if draft.version == 1 and draft.mode == "observed":
+            other = self._places.setdefault(draft.path, draft.id)
+            if other != draft.id and self._logs[other] != row.ref.log:
+                self.records.update((other, draft.id))
