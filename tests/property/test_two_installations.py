@@ -1,0 +1,349 @@
+"""Two installations of one vault, driven at random, whose files and logs reach each other in any order, late or twice.
+
+At the end of a run everything has arrived: both hold the same, nothing acknowledged is lost, and no version says that
+somebody else wrote it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from onrecord.app.capture import capture
+from onrecord.app.find import find
+from onrecord.app.read import read
+from onrecord.app.rebuild import rebuild
+from onrecord.app.reconcile import reconcile
+from onrecord.app.remember import remember
+from onrecord.app.session import Reply, Session
+from onrecord.app.update import update
+from onrecord.domain.errors import ConflictError, NotFoundError
+from onrecord.domain.record import read_record
+from onrecord.ports.index import IndexBatch
+from tests.syncing import Machine
+from tests.vaults import check_verifies, make_vault, open_reference
+
+WORDS = ("apple", "banana", "postgres", "v0.7.2", "数据库", "発版", "get_user_id", "Tuesday", "東京")
+TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+WHO = st.integers(0, 1)
+PICK = st.integers(0, 30)
+
+
+class Crashed(BaseException):
+    """Stands for the death of a process between commit and index."""
+
+
+class TwoInstallations(RuleBasedStateMachine):
+    """The machines, what each acknowledged, and what the sync program last saw to be the same on both."""
+
+    takes_turns: ClassVar[bool] = True  # one machine works at a time and gets everything before
+
+    @initialize(ahead_s=st.sampled_from((0, 40, -40, 7_200)))
+    def open(self, ahead_s: int) -> None:
+        self.base = Path(tempfile.mkdtemp())
+        self.machines = (Machine(self.base, "first", 0), Machine(self.base, "second", ahead_s))
+        make_vault(self.machines[0].vault)
+        shutil.copytree(self.machines[0].vault, self.machines[1].vault)
+        for machine in self.machines:
+            machine.open()
+        self.kept: set[str] = set()  # every text whose write was acknowledged
+        self.written: set[str] = set()  # texts that went through OnRecord, and so are of no other origin
+        self.agreed: dict[str, bytes] = {}  # what the sync program saw last on both
+        self.count = self.turn = 0
+
+    def name_text(self, text: str) -> str:
+        """Return a text that no other write has."""
+        self.count += 1
+        return f"{text} n{self.count}"
+
+    # What happens on one machine.
+
+    def choose(self, who: int) -> Machine:
+        """Return the machine that a rule is about; where they take turns, the one whose turn it is."""
+        return self.machines[self.turn if self.takes_turns else who]
+
+    @rule(who=WHO, text=TEXTS)
+    def keep(self, who: int, text: str) -> None:
+        text = self.name_text(text)
+        remember(self.choose(who).session, {"text": text})
+        self.kept.add(text)
+        self.written.add(text)
+
+    @rule(who=WHO, pick=PICK, text=TEXTS)
+    def change(self, who: int, pick: int, text: str) -> None:
+        machine = self.choose(who)
+        records = machine.list_records()
+        if not records:
+            return
+        record, text = records[pick % len(records)], self.name_text(text)
+        with suppress(ConflictError, NotFoundError):
+            version = read(machine.session, {"id": record}).data["version"]
+            update(machine.session, {"id": record, "text": text, "expect": version})
+            self.kept.add(text)
+            self.written.add(text)
+
+    @rule(who=WHO, turn=st.integers(1, 4), text=TEXTS)
+    def say(self, who: int, turn: int, text: str) -> None:
+        with suppress(ConflictError):
+            given = {
+                "source": f"s{self.machines.index(self.choose(who))}",
+                "session": "x",
+                "turn": f"t{turn}",
+                "role": "user",
+                "text": text,
+            }
+            capture(self.choose(who).session, given)
+
+    @rule(who=WHO, pick=PICK, text=TEXTS)
+    def edit_outside(self, who: int, pick: int, text: str) -> None:
+        machine = self.choose(who)
+        files = [path for path in machine.list_files() if path.startswith("memories/")]
+        if not files:
+            return
+        path, text = files[pick % len(files)], self.name_text(text)
+        with (machine.vault / path).open("ab") as file:
+            file.write(f"{text}\n".encode())
+        self.look(machine)
+
+    def look(self, machine: Machine) -> None:
+        machine.clock.pass_s(1)
+        reconcile(machine.session, Reply(), wait_s=None)
+
+    @rule(who=WHO, place=st.integers(0, 2), text=TEXTS)
+    def write_plain_note(self, who: int, place: int, text: str) -> None:
+        machine = self.choose(who)
+        path = f"memories/default/plain {place}.md"
+        if machine.get_bytes(path) is None:
+            machine.put(path, f"{self.name_text(text)}\n".encode())
+            self.look(machine)
+
+    @rule(who=WHO, pick=PICK, place=st.integers(0, 2))
+    def rename(self, who: int, pick: int, place: int) -> None:
+        machine = self.choose(who)
+        files = [path for path in machine.list_files() if path.startswith("memories/")]
+        target = machine.vault / "memories" / "moved" / f"by hand {place}.md"
+        if files and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (machine.vault / files[pick % len(files)]).rename(target)
+            self.look(machine)
+
+    @rule(who=WHO, pick=PICK)
+    def delete_and_restore(self, who: int, pick: int) -> None:
+        machine = self.choose(who)
+        files = [path for path in machine.list_files() if path.startswith("memories/")]
+        if files:
+            path = files[pick % len(files)]
+            data = machine.get_bytes(path)
+            machine.put(path, None)
+            self.look(machine)
+            machine.put(path, data)
+            self.look(machine)
+
+    @rule(who=WHO)
+    def reopen(self, who: int) -> None:
+        self.choose(who).close()
+        self.choose(who).open()
+
+    @rule(who=WHO)
+    def reindex(self, who: int) -> None:
+        rebuild(self.choose(who).session, lambda _: None)
+
+    @rule(who=WHO, text=TEXTS)
+    def crash_behind_the_commit(self, who: int, text: str) -> None:
+        machine, text = self.choose(who), self.name_text(text)
+        session = machine.session
+        self.look(machine)
+        session.refresh()  # what has arrived is taken in before, so that only the new text is not indexed
+        plain = session.index
+
+        class Dying:
+            def __getattr__(self, name: str) -> object:
+                return getattr(plain, name)
+
+            def apply(self, batch: IndexBatch) -> None:
+                if batch.documents:
+                    raise Crashed
+                plain.apply(batch)
+
+        session.index = Dying()  # type: ignore[assignment]
+        with suppress(Crashed):
+            remember(session, {"text": text})
+        session.index = plain
+        self.kept.add(text)
+        self.written.add(text)
+        machine.close()
+        machine.open()
+
+    # What the sync program does.
+
+    @precondition(lambda self: self.takes_turns)
+    @rule()
+    def hand_over(self) -> None:
+        """Deliver all, then let the other machine go on."""
+        self.deliver_all()
+        self.turn = 1 - self.turn
+        self.look(self.machines[self.turn])
+
+    @precondition(lambda self: not self.takes_turns)
+    @rule(source=WHO, store=st.sampled_from(("ledger", "versions", "checkpoint")), per_mille=st.integers(0, 1000))
+    def carry_log(self, source: int, store: str, per_mille: int) -> None:
+        """Carry a part of a log: whatever stands in front of some byte of it, never less than has arrived."""
+        one, other = self.machines[source], self.machines[1 - source]
+        own = one.own
+        if store == "checkpoint":
+            data = one.get_bytes(f"{own}/checkpoint")
+            if data is not None:
+                self.put_key(one, other, own)
+                other.put(f"{own}/checkpoint", data)
+            return
+        path = f"{own}/{store}/00000000.jsonl"
+        data = one.get_bytes(path)
+        if data is not None:
+            self.put_key(one, other, own)
+            there = other.get_bytes(path) or b""
+            other.put(path, data[: max(len(there), len(data) * per_mille // 1000)])
+
+    def put_key(self, one: Machine, other: Machine, own: str) -> None:
+        other.put(f"{own}/key.pub", one.get_bytes(f"{own}/key.pub"))
+
+    @precondition(lambda self: not self.takes_turns)
+    @rule(source=WHO)
+    def carry_whole_log(self, source: int) -> None:
+        self.machines[source].carry_log(self.machines[1 - source])
+
+    @precondition(lambda self: not self.takes_turns)
+    @rule(pick=PICK)
+    def carry_file(self, pick: int) -> None:
+        paths = self.list_all_files()
+        if paths:
+            self.sync_path(paths[pick % len(paths)])
+
+    def list_all_files(self) -> list[str]:
+        return sorted({path for machine in self.machines for path in machine.list_files()} | self.agreed.keys())
+
+    def sync_path(self, path: str) -> None:
+        """Bring one path to the same on both, as a sync program does that knows what both had before."""
+        one, other = self.machines
+        data = one.get_bytes(path), other.get_bytes(path)
+        before = self.agreed.get(path)
+        if data[0] != data[1]:
+            if data[0] == before or (data[0] is None and data[1] != before):
+                one.put(path, data[1])
+            elif data[1] == before or data[1] is None:
+                other.put(path, data[0])
+            else:
+                self.resolve(path, data[0], data[1])
+        after = one.get_bytes(path)
+        self.agreed.pop(path, None)
+        if after is not None:
+            self.agreed[path] = after
+
+    def resolve(self, path: str, one: bytes, other: bytes) -> None:
+        """Let the first machine win; the other's file is kept under the name that Syncthing gives."""
+        self.count += 1
+        stem = path.removesuffix(".md")
+        copy = f"{stem}.sync-conflict-20261130-{self.count:06d}-ABCDEFG.md"
+        for machine in self.machines:
+            machine.put(path, one)
+            machine.put(copy, other)
+        self.agreed[copy] = other
+
+    @rule(who=WHO)
+    def look_around(self, who: int) -> None:
+        self.look(self.choose(who))
+
+    # The end: everything arrives.
+
+    def deliver_all(self) -> None:
+        for who in (0, 1):
+            self.carry_whole_log(who)
+        for path in self.list_all_files():
+            self.sync_path(path)
+
+    def settle(self) -> None:
+        """Deliver until nobody has anything new to say; it must not go on for ever."""
+        before = -1
+        for _ in range(6):
+            for machine in self.machines:
+                self.look(machine)
+                machine.session.store.checkpoint()
+            self.deliver_all()
+            for machine in self.machines:
+                machine.close()
+                machine.open()
+            size = sum(1 for machine in self.machines for _ in machine.list_rows())
+            if size == before:
+                return
+            before = size
+        raise AssertionError("two machines that have everything go on making versions of it")
+
+    def teardown(self) -> None:
+        if not hasattr(self, "base"):
+            return
+        try:
+            self.settle()
+            self.check_end()
+        finally:
+            for machine in self.machines:
+                if machine.is_open:
+                    machine.close()
+            shutil.rmtree(self.base)
+
+    def check_end(self) -> None:
+        one, other = self.machines
+        assert one.list_records() == other.list_records()
+        for record in one.list_records():
+            assert one.read_text(record) == other.read_text(record), record
+        for machine in self.machines:
+            self.check_rows(machine)
+            check_verifies(machine.session, may_differ=True)
+            answers = [self.ask(machine.session), self.ask(open_reference(machine.session))]
+            rebuild(machine.session, lambda _: None)
+            answers.append(self.ask(machine.session))
+            assert answers[0] == answers[1]
+            assert answers[0] == answers[2]
+        assert self.ask(one.session) == self.ask(other.session)
+
+    def check_rows(self, machine: Machine) -> None:
+        """Every acknowledged text is in a version, and nobody else's words are called an outside edit."""
+        rows = [
+            row for row in machine.list_rows() if row.draft.turn is None and row.draft.kind not in ("event", "conflict")
+        ]
+        by_us = {(row.draft.id, row.draft.data): row.ref.log for row in rows if row.draft.origin == "agent"}
+        texts = {read_record(row.draft.data, row.draft.path, machine.session.yaml).text for row in rows}
+        assert self.kept <= texts
+        for row in rows:
+            assert row.draft.origin in ("agent", "file")
+            text = read_record(row.draft.data, row.draft.path, machine.session.yaml).text
+            if row.draft.origin == "agent":
+                assert text in self.written, "no file's words are OnRecord's"
+            else:
+                writer = by_us.get((row.draft.id, row.draft.data), row.ref.log)
+                assert writer == row.ref.log, f"{text!r} is called an outside edit and was written on the other machine"
+
+    @staticmethod
+    def ask(session: Session) -> list[list[tuple[object, ...]]]:
+        answers: list[list[tuple[object, ...]]] = []
+        for word in (*WORDS, "apple 数据库 東京"):
+            results = find(session, {"query": word, "limit": 100}, page_bytes=1 << 24).data["results"]
+            assert isinstance(results, list)
+            answers.append([(hit["id"], hit["version"], hit["score"], hit.get("turn")) for hit in results])
+        return answers
+
+
+class ManyRuns(TwoInstallations):
+    """The same for the deep run."""
+
+
+TwoInstallations.TestCase.settings = settings(max_examples=8, stateful_step_count=25, deadline=None)
+ManyRuns.TestCase.settings = settings(max_examples=500, stateful_step_count=50, deadline=None)
+test_two_installations = TwoInstallations.TestCase
+test_two_installations_deeply = pytest.mark.soak(ManyRuns.TestCase)
