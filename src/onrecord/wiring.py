@@ -105,6 +105,7 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     index, is_fresh, is_in_memory = _open_index(store, opening)
     session = Session(store, index, clock, ids, _LateReader(), policy, caller, _build_document, _continue_reconcile)
     session.owns_index = is_in_memory
+    session.make_index = _make_index_in_memory
     if is_fresh and is_index_needed:
         _fill_index(session, opening)
     if is_index_needed and (session.owns_index or not is_fresh):

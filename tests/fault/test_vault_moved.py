@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.adapters.keys import Ed25519Verifier
-from onrecord.app.doctor import diagnose
+from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.read import read
 from onrecord.app.remember import remember

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,46 @@ def test_what_doctor_and_verify_say_is_bounded_and_counted(
         assert 0 < len(done.data[name]) < done.data[total]
         assert done.data[total] >= 200
         assert f"of {done.data[total]} {name}" in onrecord(*words, as_json=False).out
+
+
+def test_checks_have_ids_and_a_status_and_every_finding_stands_under_one(onrecord: CommandLine) -> None:
+    (Path(onrecord.vault) / "memories" / "note.md").write_text("---\nbroken: [\n---\ntext\n")
+    done = onrecord("doctor")
+    checks = {check["id"]: check for check in done.data["checks"]}
+    assert checks["files.front_matter"]["status"] == "warning"
+    assert checks["files.front_matter"]["findings"] == 1
+    assert checks["ledger.lines"]["status"] == "ok"
+    assert checks["ledger.proof"]["status"] == "skipped"
+    assert "--deep" in checks["ledger.proof"]["reason"]
+    counted = dict.fromkeys(checks, 0)
+    for finding in done.data["findings"]:
+        counted[finding["check"]] += 1
+    assert counted == {name: check["findings"] for name, check in checks.items()}
+    assert {check["status"] for check in onrecord("doctor", "--deep").data["checks"]} <= {"ok", "info", "warning"}
+
+
+def test_check_runs_what_is_named_and_its_findings_alone(onrecord: CommandLine) -> None:
+    (Path(onrecord.vault) / "memories" / "note.md").write_text("---\nbroken: [\n---\ntext\n")
+    done = onrecord("doctor", "--check", "files.missing", "--check", "ledger.proof")
+    assert [check["id"] for check in done.data["checks"]] == ["ledger.proof", "files.missing"]
+    assert (done.status, done.data["total"]) == (0, 0)
+    refused = onrecord("doctor", "--check", "files.mising")
+    assert (refused.status, refused.error["did_you_mean"]) == (2, "files.missing")
+
+
+def test_deep_doctor_finds_an_index_that_differs_and_a_ledger_that_does_not_verify(onrecord: CommandLine) -> None:
+    assert onrecord("doctor", "--deep").status == 0
+    with closing(sqlite3.connect(find_state() / "index.sqlite3")) as index:
+        index.execute("UPDATE heads SET title = 'another'")
+        index.commit()
+    assert onrecord("doctor").status == 0
+    done = onrecord("doctor", "--deep")
+    assert (done.status, [item["check"] for item in done.data["findings"]]) == (2, ["index.equal"])
+    assert "another" not in done.out
+    assert onrecord("reindex").status == 0
+    assert onrecord("doctor", "--deep").status == 0
+    checkpoint = next(Path(onrecord.vault).glob(".onrecord/*/checkpoint"))
+    checkpoint.write_bytes(checkpoint.read_bytes().replace(b"\n\xe2\x80\x94", b"x\n\xe2\x80\x94", 1))
+    done = onrecord("doctor", "--check", "ledger.proof")
+    assert (done.status, done.data["findings"][0]["code"]) == (2, "ledger_broken")
+    assert done.data["findings"][0]["evidence"]

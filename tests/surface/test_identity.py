@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.app.doctor import diagnose
+from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read

@@ -240,11 +240,17 @@ VERIFY: Final = Operation(
 DOCTOR: Final = Operation(
     "doctor",
     "Name every file and part that needs attention.",
-    (),
     (
-        "findings", *_below("findings[].", ("path", "line", "code", "severity", "message", "mend?")),
+        Argument("checks", Kind.NAMES, "run this check alone, by its id; may be given several times", flag="check",
+                 minimum=1, maximum=100, item_maximum=40),
+        Argument("deep", Kind.FLAG, "run the checks that take long, too"),
+    ),
+    (
+        "checks", *_below("checks[].", ("id", "title", "status", "findings", "reason?")),
+        "findings", *_below("findings[].", ("check", "path", "line", "code", "severity", "message")),
+        *_below("findings[].", ("evidence?", "mend?")),
         "counts", *_below("counts.", ("critical", "warning", "info")),
-        "total",
+        "total", "truncated?",
     ),
 )  # fmt: skip
 STATUS: Final = Operation(

@@ -107,6 +107,7 @@ class Session:
     problems: list[Problem] = field(default_factory=list)
     owns_index: bool = False
     comparison: Comparison | None = None  # of files with their stamps, while it has not ended
+    make_index: Callable[[], Index] | None = None  # makes an empty index in memory, for comparing
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
 
     def compare_files(self, reply: Reply, *, pieces: int | None = CALL_PIECES) -> int:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import VERIFY
 from onrecord.app.current import Current, CurrentVersion
+from onrecord.app.log_material import check_every_log
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
 from onrecord.domain.errors import NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import LogId, RecordId, Seq
-from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, SealedRow, StoredRow, check_log, list_erasures
-from onrecord.domain.ledger_report import Head, LogReport, Verdict
-from onrecord.domain.merkle import hash_leaf
+from onrecord.domain.ledger_report import LogReport, Verdict
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import IndexReader
 from onrecord.ports.signing import Verifier
-from onrecord.ports.store import FileState, VersionRow
+from onrecord.ports.store import FileState
 
 _LEVELS = (Verdict.BROKEN, Verdict.L1, Verdict.L2)
 NOT_SHOWN = (
@@ -50,20 +49,10 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     session.refresh(reply)
     session.compare_files(reply, pieces=None)
     current = Current()
-    doubted: dict[LogId, Seq] = {}
-    erased = {
-        name
-        for head in session.store.list_logs()
-        for name in list_erasures(line for _, line in session.store.read_entries(head.log))
+    reports = check_every_log(session, verifier, current)
+    doubted = {
+        report.log: report.fault.seq for report in reports if report.fault is not None and report.fault.seq is not None
     }
-    reports: list[LogReport] = []
-    for head in session.store.list_logs():
-        material, finish = _gather(session, head.log, head.is_own, current, frozenset(erased))
-        report = check_log(material, verifier.verify)
-        finish()
-        reports.append(report)
-        if report.fault is not None and report.fault.seq is not None:
-            doubted[head.log] = report.fault.seq
     differences = [
         {"code": item.code, "path": item.path, "message": item.message}
         for item in sorted(_compare_files(session, current, doubted))
@@ -84,75 +73,6 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     if len(logs) < len(reports) or len(shown) < len(differences):
         reply.data["truncated"] = True
     return reply
-
-
-def _gather(
-    session: Session, log: LogId, is_own: bool, current: Current, erased: frozenset[str]
-) -> tuple[LogMaterial, Callable[[], None]]:
-    """Return what there is of a log, and what takes in the rows that its check did not ask for."""
-    rows = session.store.read_rows(log)
-    waiting: list[VersionRow] = []
-    is_newer = False
-
-    def take_next() -> bool:
-        nonlocal is_newer
-        row = next(rows, None)
-        if isinstance(row, Problem):
-            session.note(row)
-            is_newer = is_newer or row.code == "newer_format"
-        elif row is not None:
-            current.take(row)
-            waiting[:] = [row]
-        return row is not None
-
-    def finish() -> None:
-        while take_next():
-            pass
-
-    def read_row(seq: Seq) -> Row:
-        while not waiting or waiting[-1].ref.seq < seq:
-            if not take_next():
-                return SealedRow() if is_newer else None
-        if waiting[-1].ref.seq == seq:
-            return describe_row(waiting[-1])
-        # Which entry a row of a newer format belongs to is not known; from there on absence is not judged.
-        return SealedRow() if is_newer else None
-
-    def read_leaves(other: LogId) -> Iterator[bytes] | None:
-        if all(head.log != other for head in session.store.list_logs()):
-            return None
-        return (hash_leaf(line) for _, line in session.store.read_entries(other))
-
-    key = session.store.read_log_file(log, "key.pub")
-    material = LogMaterial(
-        log=log,
-        lines=(line for _, line in session.store.read_entries(log)),
-        read_row=read_row,
-        key_pub=key.decode(errors="replace").rstrip("\n") if key is not None else None,
-        checkpoint=session.store.read_log_file(log, "checkpoint"),
-        pinned=(Head(*session.store.get_pinned()),) if is_own else (),
-        read_leaves=read_leaves,
-        erased_elsewhere=erased,
-    )
-    return material, finish
-
-
-def describe_row(row: VersionRow) -> Row:
-    """Return a row as the check of a log takes it."""
-    draft = row.draft
-    says: dict[str, object] = {
-        "id": draft.id,
-        "version": draft.version,
-        "kind": draft.kind,
-        "origin": draft.origin,
-        "ts": row.recorded_at,
-        "type": row.type,
-    }
-    if draft.parents:
-        says["from"] = [str(parent) for parent in draft.parents]
-    if row.is_sealed:
-        return SealedRow(says)
-    return ErasedRow(says) if row.is_erased else StoredRow(row.salt, draft.data, says)
 
 
 def _describe(report: LogReport) -> dict[str, object]:

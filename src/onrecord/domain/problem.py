@@ -26,7 +26,8 @@ class Problem:
         code: Stable name, as listed in docs/format/record.md.
         severity: How much it matters.
         message: What was found, without the file's content.
-        mend: What a person can do.
+        mend: What a person can do; empty where the code's own mend says it (docs/DOCTOR.md).
+        evidence: What was seen, such as a hash, a size or an errno; never content.
     """
 
     path: str
@@ -35,6 +36,7 @@ class Problem:
     severity: Severity
     message: str
     mend: str = ""
+    evidence: str = ""
 
 
 def describe_displaced(path: str, record: RecordId, version: int) -> Problem:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 from onrecord.app.capture import capture
-from onrecord.app.doctor import diagnose
+from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.importing import import_markdown, import_turns
@@ -219,9 +219,9 @@ class Vault:
         reply = verify(self._session, {}, self._services.get_verifier())
         return Report(**self._tell(reply), data=reply.data)
 
-    def doctor(self) -> Report:
-        """Name every file and part that needs attention."""
-        reply = diagnose(self._session, {})
+    def doctor(self, *, deep: bool = False, checks: Names | None = None) -> Report:
+        """Name every file and part that needs attention; `checks` are ids, all by default."""
+        reply = diagnose(self._session, {"deep": deep, "checks": checks}, self._services.get_verifier())
         return Report(**self._tell(reply), data=reply.data)
 
     def status(self) -> Report:

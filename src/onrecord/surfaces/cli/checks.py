@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord.app.doctor import diagnose
+from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.session import Reply
 from onrecord.app.verify import verify
 from onrecord.surfaces.cli.commands import Call
@@ -17,7 +17,7 @@ def check_ledger(call: Call) -> tuple[Reply, int]:
 
 def check_vault(call: Call) -> tuple[Reply, int]:
     """Run `doctor`."""
-    reply = call.use_vault(lambda session: diagnose(session, call.given))
+    reply = call.use_vault(lambda session: diagnose(session, call.given, call.services.get_verifier()))
     counts = reply.data["counts"]
     assert isinstance(counts, dict)
     return reply, 2 if counts["critical"] else 1 if counts["warning"] else 0

@@ -139,6 +139,9 @@ def _print_doctor(data: Data) -> None:
             _say(f"          {item['mend']}")
     counts = data["counts"]
     _print_cut(len(data["findings"]), data["total"], "findings")
+    for check in data["checks"]:
+        if "reason" in check:
+            _say(f"not run: {check['id']}: {check['reason']}")
     print(f"{counts['critical']} critical, {counts['warning']} warnings, {counts['info']} notes")
 
 

@@ -1,0 +1,285 @@
+"""The checks of doctor and the codes of their findings: the one list, from which `docs/DOCTOR.md` is made.
+
+A code belongs to one check. What a check finds comes from the functions that `diagnosis` lists; a finding names its
+code alone and is put under the check that owns it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from onrecord.domain.problem import Severity
+
+_INFO, _WARNING, _CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One kind of finding.
+
+    Attributes:
+        name: Stable, as in a finding.
+        severities: What it can have, mildest first.
+        meaning: What was found, one clause.
+        mend: What a person can do; a finding that knows better says that instead.
+    """
+
+    name: str
+    severities: tuple[Severity, ...]
+    meaning: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check.
+
+    Attributes:
+        id: Stable, `area.what`.
+        title: What is well when it finds nothing.
+        codes: What it can find.
+        is_deep: Whether it is run only when it is asked for, by `--deep` or by its id.
+    """
+
+    id: str
+    title: str
+    codes: tuple[Code, ...]
+    is_deep: bool = False
+
+
+_COPY: Final = "Put it back from a copy of the vault."
+_VERIFY: Final = "`onrecord verify` judges the log; put its folder back from a copy."
+_PERMISSIONS: Final = "Mend its permissions, or free space on the disk."
+
+CHECKS: Final = (
+    Check(
+        "vault.folder",
+        "The vault is there",
+        (
+            Code("no_vault", (_CRITICAL,), "there is no vault at the place given, or a half-made one",
+                 "Name the right folder with --vault, put .onrecord back from a copy, or run `onrecord init DIR`."),
+        ),
+    ),
+    Check(
+        "vault.config",
+        "onrecord.toml is there and names this vault",
+        (
+            Code("vault_offline", (_CRITICAL,), "`onrecord.toml` is absent, cannot be read or names another vault",
+                 "Put onrecord.toml back from a copy of the vault."),
+        ),
+    ),
+    Check(
+        "vault.format",
+        "Nothing was written by a newer program",
+        (
+            Code("newer_format", (_CRITICAL,), "the vault, an entry or a row has a newer format",
+                 "Upgrade onrecord; what is here stays as it is."),
+        ),
+    ),
+    Check(
+        "vault.parts",
+        "Every part of the machine folder can be read",
+        (
+            Code("damaged", (_CRITICAL,), "something else stands in the place of a part, or it cannot be unpacked",
+                 "Move it away and put the folder of the log back from a copy of the vault."),
+            Code("storage_failed", (_CRITICAL,), "the disk refused to read or to write a part", _PERMISSIONS),
+        ),
+    ),
+    Check(
+        "vault.strays",
+        "Every file of the machine and state folders belongs to a part",
+        (Code("stray_file", (_WARNING,), "no part of OnRecord knows the file", "Move it away if it is not needed."),),
+    ),
+    Check(
+        "state.installation",
+        "The state folder is whole",
+        (
+            Code("state_damaged", (_CRITICAL,), "a file of the state folder is absent or damaged",
+                 "Put the state folder back from a copy, or move it away: a new installation begins then."),
+            Code("state_newer_format", (_CRITICAL,), "a newer program wrote the state folder", "Upgrade onrecord."),
+        ),
+    ),
+    Check(
+        "state.key",
+        "The key signs for the own log",
+        (
+            Code("key_unusable", (_CRITICAL,), "the private key is absent, damaged or of another log",
+                 "Put the file key back from where you keep secrets."),
+        ),
+    ),
+    Check(
+        "index.usable",
+        "The index can be used",
+        (
+            Code("index_in_memory", (_CRITICAL,), "the index cannot be used where it lies and is made in memory",
+                 "Mend the permissions of the state folder."),
+        ),
+    ),
+    Check(
+        "index.level",
+        "The index has taken in every log",
+        (
+            Code("index_behind", (_CRITICAL,), "the index lacks entries of a log", "Run `onrecord reindex`."),
+            Code("locked", (_INFO, _CRITICAL), "another process writes, so that nothing was taken in",
+                 "Ask again in a moment; if the named process hangs, end it."),
+        ),
+    ),
+    Check(
+        "index.equal",
+        "The index is the one that a rebuild would make",
+        (Code("index_differs", (_CRITICAL,), "the index says other things than the versions stores",
+              "Run `onrecord reindex`."),),
+        is_deep=True,
+    ),
+    Check(
+        "ledger.lines",
+        "Every entry can be read",
+        (
+            Code("entry_unreadable", (_WARNING, _CRITICAL), "a line of a ledger is no entry of this format", _VERIFY),
+        ),
+    ),
+    Check(
+        "ledger.heads",
+        "Every log goes on from what was seen of it",
+        (
+            Code("ledger_rolled_back", (_CRITICAL,), "the own ledger does not continue the head acknowledged here",
+                 "Put the newest vault back; if it is lost, move the state folder away."),
+            Code("log_forked", (_WARNING,), "another log is not the one that was seen here before",
+                 "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
+        ),
+    ),
+    Check(
+        "ledger.proof",
+        "Every log verifies: tree, counters, keys, signatures, heads",
+        (Code("ledger_broken", (_CRITICAL,), "the verification of a log fails",
+              "`onrecord verify` explains it; put the log's folder back from a copy."),),
+        is_deep=True,
+    ),
+    Check(
+        "versions.rows",
+        "Every version can be read",
+        (Code("version_unreadable", (_CRITICAL,), "a line of a versions store is no row", _COPY),),
+    ),
+    Check(
+        "versions.commitments",
+        "Every version is the one that its entry commits to",
+        (Code("version_altered", (_CRITICAL,), "a row says something else than its entry, or is gone", _VERIFY),),
+    ),
+    Check(
+        "files.readable",
+        "Every record file can be read",
+        (
+            Code("not_a_regular_file", (_WARNING, _CRITICAL), "a link, a special file, or a folder that cannot be read",
+                 "Put the file itself here, or mend its permissions."),
+            Code("not_utf8", (_WARNING,), "name or bytes of the file are not UTF-8", "Save it as UTF-8."),
+            Code("file_too_large", (_WARNING,), "the file is above 8 MiB", "Split the file."),
+            Code("too_deep", (_WARNING,), "the folder lies too deep", "Move its files further up."),
+        ),
+    ),
+    Check(
+        "files.front_matter",
+        "Every front matter says what it means",
+        (
+            Code("front_matter_unclosed", (_WARNING,), "the front matter has no end", "Close it with a line ---."),
+            Code("front_matter_broken", (_WARNING,), "the front matter is no YAML", "Correct the line named."),
+            Code("front_matter_duplicate_key", (_WARNING,), "a key stands twice", "Keep one of the two."),
+            Code("front_matter_foreign", (_INFO,), "valid YAML outside the flat subset", "Nothing needs to be done."),
+            Code("front_matter_missing", (_INFO,), "a rule stands where front matter would",
+                 "Nothing needs to be done."),
+            Code("byte_order_mark", (_INFO,), "a byte order mark stands first", "Nothing needs to be done."),
+            Code("control_character", (_INFO,), "a control character is in the text", "Remove it if it is not wanted."),
+            Code("field_invalid", (_WARNING,), "the value of a key has another form", "Correct the value."),
+            Code("field_normalised", (_INFO,), "the value of a key is read in its canonical form",
+                 "Nothing needs to be done."),
+        ),
+    ),
+    Check(
+        "files.secrets",
+        "No file holds what looks like a secret",
+        (Code("secret_found", (_WARNING,), "a rule for secrets fits; a file of yours is only flagged",
+              "Remove it from the file."),),
+    ),
+    Check(
+        "files.identity",
+        "Every file has an id of its own and the keys that OnRecord wrote",
+        (
+            Code("duplicate_id", (_WARNING,), "the id in the file belongs to another memory",
+                 "Remove the id line from the copy."),
+            Code("server_key_changed", (_WARNING,), "a key that OnRecord owns was changed; it is not applied",
+                 "Undo it; it has no effect."),
+            Code("name_collision", (_WARNING,), "two files lie at one place for some systems", "Rename one of them."),
+        ),
+    ),
+    Check(
+        "files.taken",
+        "Every outside edit is taken in",
+        (
+            Code("unknown_file", (_WARNING,), "the file is not taken in yet", "Run `onrecord reindex`."),
+            Code("edited_outside", (_INFO, _WARNING), "the file was edited outside; a warning while it is not taken in",
+                 "Run any onrecord command."),
+            Code("outside_edits_pending", (_CRITICAL,), "outside edits cannot be taken in", _PERMISSIONS),
+            Code("reconciling", (_INFO, _CRITICAL), "files have not been compared yet", "Ask again in a moment."),
+        ),
+    ),
+    Check(
+        "files.missing",
+        "Every memory has its file",
+        (Code("missing_file", (_WARNING,), "the file of a memory is gone; its versions are kept",
+              "Put it back, or see `onrecord history ID`."),),
+    ),
+    Check(
+        "files.placed",
+        "Every version has found its place",
+        (Code("not_placed", (_WARNING, _CRITICAL), "a version or a checkpoint could not be written to its place",
+              "Free space or mend permissions."),),
+    ),
+    Check(
+        "files.displaced",
+        "No edit gave way to a write",
+        (Code("displaced_edit", (_WARNING,), "an edit made outside gave way to a write and is kept as a version",
+              "Compare with `onrecord read ID --version N`."),),
+    ),
+    Check(
+        "files.transcripts",
+        "Every transcript holds the turns as they were captured",
+        (Code("transcript_edited", (_WARNING,), "turns are gone, changed or of nobody's capture",
+              "Transcripts only grow; undo the edit."),),
+    ),
+    Check(
+        "files.leftovers",
+        "Nothing is left of a write that was cut off",
+        (Code("temporary_left", (_INFO,), "a temporary file of a write or an init that was cut off", "Remove it."),),
+    ),
+    Check(
+        "backup.waiting",
+        "No write waits in the backup",
+        (Code("backup_waiting", (_WARNING,), "writes wait in the backup, or could not be replayed",
+              "Run `onrecord repair replay`."),),
+    ),
+    Check(
+        "settings.known",
+        "Every setting is known and can be used",
+        (
+            Code("unknown_setting", (_WARNING,), "a setting of this name has no effect",
+                 "`onrecord config` lists the names; correct or remove it."),
+            Code("config_invalid", (_WARNING, _CRITICAL), "a setting, a file of settings or a variable cannot be used",
+                 "Correct or remove it; `onrecord config` shows each setting."),
+        ),
+    ),
+    Check(
+        "clock",
+        "The clock agrees with the logs",
+        (Code("clock_jump", (_WARNING,), "a clock jumped, or a log is ahead of it", "Set the machine's clock."),),
+    ),
+    Check(
+        "platform.exchange",
+        "The file system exchanges two files in one step",
+        (Code("cas_weak", (_INFO,), "it has no atomic exchange; a hard link keeps old bytes instead",
+              "Nothing needs to be done; a local file system of Linux or macOS has it."),),
+    ),
+)  # fmt: skip
+
+BY_ID: Final = {check.id: check for check in CHECKS}
+OWNERS: Final = {code.name: check for check in CHECKS for code in check.codes}
+MENDS: Final = {code.name: code.mend for check in CHECKS for code in check.codes}

@@ -1,0 +1,143 @@
+"""Name every file and part of a vault that needs attention; works on broken parts."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from onrecord.app.admission import admit
+from onrecord.app.catalog import DOCTOR
+from onrecord.app.doctor.checks import BY_ID, CHECKS
+from onrecord.app.doctor.index_equality import compare_indexes
+from onrecord.app.doctor.logs import check_logs, check_proofs
+from onrecord.app.doctor.parts import check_installation, check_settings, check_store
+from onrecord.app.doctor.record_files import check_displaced, check_files
+from onrecord.app.doctor.report import build_report
+from onrecord.app.session import Degraded, Reply, Session
+from onrecord.domain.errors import InvalidInputError, OnRecordError
+from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.signing import Verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A function that finds things, and the checks that cannot be answered where it fails."""
+
+    find: Callable[[Session], Iterable[Problem]]
+    checks: tuple[str, ...]
+
+
+SOURCES: Final = (
+    Source(check_installation, ("vault.config", "vault.strays", "state.installation", "state.key")),
+    Source(check_settings, ("settings.known",)),
+    Source(check_logs, ("ledger.lines", "versions.rows", "versions.commitments", "vault.format")),
+    Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),
+    Source(
+        check_files,
+        ("files.readable", "files.front_matter", "files.secrets", "files.identity", "files.taken", "files.missing",
+         "files.transcripts", "files.leftovers"),
+    ),
+    Source(check_displaced, ("files.displaced",)),
+    Source(compare_indexes, ("index.equal",)),
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Examination:
+    """What was found so far, and which checks could not be answered, with the reason."""
+
+    problems: set[Problem] = field(default_factory=set)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def take_error(self, error: OnRecordError, checks: Iterable[str] = ()) -> None:
+        """Take in that something failed, and which checks went unanswered by it."""
+        self.problems.add(Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint))
+        self.skipped.update(dict.fromkeys(checks, error.reason))
+
+    def take_degraded(self, degraded: Iterable[Degraded]) -> None:
+        """Take in why an answer is less than it could be, where nothing that was found says it already."""
+        codes = {problem.code for problem in self.problems}
+        for item in degraded:
+            if item.reason not in codes:
+                message = "the vault cannot be written"
+                self.problems.add(Problem("", 0, item.reason, Severity.CRITICAL, message, item.mend))
+
+    def run(self, session: Session, sources: Iterable[Source], wanted: frozenset[str]) -> None:
+        """Ask the sources that any wanted check needs."""
+        for source in sources:
+            if not wanted.isdisjoint(source.checks):
+                try:
+                    self.problems.update(source.find(session))
+                except OnRecordError as error:
+                    self.take_error(error, source.checks)
+
+
+def diagnose(session: Session, given: Mapping[str, object], verifier: Verifier | None = None) -> Reply:
+    """Run the checks.
+
+    Args:
+        session: The opened vault.
+        given: Arguments of the operation `doctor`.
+        verifier: Checks signatures; None leaves them unchecked.
+
+    Returns:
+        data: checks[] {id, title, status, findings, reason}, in a fixed order; findings[] {check, path, line, code,
+        severity, message, evidence, mend}, gravest first, then by path, as many as the page has room for
+        (`truncated`); `total` and `counts` by severity are of all.
+
+    Raises:
+        InvalidInputError: the call is refused.
+    """
+    chosen = choose_checks(given)
+    reply = Reply()
+    session.refresh(reply)
+    session.compare_files(reply, pieces=None)
+    examination = Examination()
+    examination.run(session, [*SOURCES, *_list_proving(verifier)], chosen.wanted)
+    examination.take_degraded(reply.degraded)
+    skipped = examination.skipped | dict.fromkeys(chosen.postponed, "run with --deep, or by its id")
+    reply.data = build_report(examination.problems, chosen.reported, skipped, session.policy.page_bytes)
+    return reply
+
+
+def _list_proving(verifier: Verifier | None) -> list[Source]:
+    if verifier is None:
+        return []
+    return [Source(lambda session: check_proofs(session, verifier), ("ledger.proof",))]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The checks that a call asks for by id, and those that it reports as not run."""
+
+    wanted: frozenset[str]
+    postponed: frozenset[str]
+
+    @property
+    def reported(self) -> frozenset[str]:
+        """The checks of the reply."""
+        return self.wanted | self.postponed
+
+
+def choose_checks(given: Mapping[str, object]) -> Choice:
+    """Return the checks that a call asks for: all that are quick, or all, or those that it names.
+
+    Raises:
+        InvalidInputError: the call is refused, or names a check that is none.
+    """
+    admitted = admit(DOCTOR, given)
+    named = admitted.get("checks")
+    if named is None:
+        postponed = frozenset(check.id for check in CHECKS if check.is_deep and not admitted.get("deep"))
+        return Choice(frozenset(BY_ID) - postponed, postponed)
+    assert isinstance(named, tuple)
+    for name in named:
+        if name not in BY_ID:
+            near = difflib.get_close_matches(name, BY_ID, n=1, cutoff=0.5)
+            hint = "`onrecord doctor` lists the ids; docs/DOCTOR.md tells what each looks at."
+            raise InvalidInputError(
+                "there is no such check", field="checks", hint=hint, did_you_mean=near[0] if near else None
+            )
+    return Choice(frozenset(named), frozenset())

@@ -1,0 +1,125 @@
+"""What doctor asks of the record files: each one that cannot be read, says other things than it should, or is gone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+from onrecord.app.content import locate
+from onrecord.app.doctor.transcripts import check_transcript
+from onrecord.app.places import is_unchanged
+from onrecord.app.session import Session
+from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
+from onrecord.domain.ids import RecordId
+from onrecord.domain.problem import Problem, Severity, describe_displaced
+from onrecord.domain.record import Record, read_record
+from onrecord.domain.redaction import find_secrets
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
+from onrecord.ports.store import FileState
+
+_ALL = 2**31
+
+
+def check_files(session: Session) -> Iterator[Problem]:
+    """Yield the problems of every record file and of every memory whose file is gone."""
+    with session.index.read() as reader:
+        stamps = {stamp.path: stamp for stamp in reader.list_files()}
+        present: set[str] = set()
+        for item in session.store.scan_files():
+            present.add(item.path)
+            if isinstance(item, Problem):
+                yield item
+                continue
+            yield from _check_file(session, reader, item, stamps.get(item.path))
+        for path, stamp in sorted(stamps.items()):
+            if path not in present:
+                yield from _check_missing(reader, path, stamp, present)
+        yield from _check_forgotten(session, reader, {stamp.record for stamp in stamps.values()})
+
+
+def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: set[str]) -> Iterator[Problem]:
+    others = [other.path for other in reader.find_files_of(stamp.record)]
+    is_transcript = path.startswith("events/")
+    if is_transcript or not any(other in present for other in others):
+        yield _name_missing(path, stamp.record)
+
+
+def _check_forgotten(session: Session, reader: IndexReader, known: set[RecordId]) -> Iterator[Problem]:
+    """Name the records whose file was gone already when the index was made."""
+    for record in reader.find_ids("", _ALL):
+        head = reader.get_current(record) if record not in known else None
+        if head is not None and locate(session, reader, head).is_missing:
+            yield _name_missing(head.path, record)
+
+
+def _name_missing(path: str, record: RecordId) -> Problem:
+    message = f"the file of memory {record} is gone; its versions are kept"
+    mend = f"Put it back, or see `onrecord history {record}`."
+    return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
+
+
+def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: FileStamp | None) -> Iterator[Problem]:
+    try:
+        data = session.store.read_file(state.path)
+    except (NotFoundError, OnRecordError) as error:
+        yield Problem(state.path, 0, "not_a_regular_file", Severity.WARNING, error.reason, error.hint)
+        return
+    if stamp is None:
+        yield Problem(state.path, 0, "unknown_file", Severity.WARNING, "not taken in yet", "Run `onrecord reindex`.")
+        head = None
+    else:
+        head = reader.get_current(stamp.record)
+    record = read_record(data, state.path, session.yaml)
+    yield from record.problems
+    for finding in find_secrets(record.searchable_text):
+        message = f"looks like a secret (rule {finding.rule}); a file of yours is only flagged"
+        yield Problem(state.path, 0, "secret_found", Severity.WARNING, message, "Remove it from the file.")
+    if head is None or stamp is None:
+        return
+    if head.kind == "event":
+        yield from check_transcript(reader, head.id, state.path, data)
+        return
+    yield from _check_version(head, state, stamp, data)
+    claim = record.claimed_id
+    if claim is not None and claim != head.id and reader.get_current(claim) is not None:
+        message = "the id in the file belongs to another memory; this one has its own"
+        yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
+    elif claim is not None:
+        yield from _check_copies(session, reader, head, record)
+
+
+def _check_version(head: VersionHead, state: FileState, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
+    if not is_unchanged(state, stamp) and hashlib.sha256(data).digest() != stamp.sha256:
+        message = "edited outside and not taken in yet"
+        yield Problem(state.path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
+    elif head.is_observed:
+        message = f"version {head.version} was written outside OnRecord; its author is not known"
+        yield Problem(state.path, 0, "edited_outside", Severity.INFO, message)
+
+
+def _check_copies(session: Session, reader: IndexReader, head: VersionHead, record: Record) -> Iterator[Problem]:
+    """Compare the server-owned copies in a file with those that OnRecord wrote there last."""
+    placed = [known for known in reader.list_versions(head.id) if not known.is_observed and not known.is_displaced]
+    try:
+        row = session.store.read_row(placed[-1].ref) if placed else None
+    except (DamagedError, NewerFormatError):
+        return  # named where the logs are read
+    # Of a file that came with its keys there is nothing to compare them with but the id.
+    written = read_record(row.draft.data, record.path, session.yaml).server if row is not None else record.server
+    if record.claimed_id != head.id or replace(record.server, id=None) != replace(written, id=None):
+        message = "a key that OnRecord owns was changed in the file; the change is not applied"
+        yield Problem(record.path, 1, "server_key_changed", Severity.WARNING, message, "Undo it; it has no effect.")
+
+
+def check_displaced(session: Session) -> Iterator[Problem]:
+    """Yield a problem for each outside edit that gave way to a write."""
+    with session.index.read() as reader:
+        for record, path in _list_records(reader):
+            for head in reader.list_versions(record):
+                if head.is_displaced:
+                    yield describe_displaced(path, record, head.version)
+
+
+def _list_records(reader: IndexReader) -> list[tuple[RecordId, str]]:
+    return sorted({(stamp.record, stamp.path) for stamp in reader.list_files()})
