@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from onrecord.adapters.system import SystemClock
+
 for _name, _max_examples in (("dev", 20), ("ci", 50), ("soak", 1000)):
     settings.register_profile(
         _name,
@@ -25,6 +27,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("soak"):
             item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test wait for a file to be saved whole: what a test writes is."""
+    monkeypatch.setattr(SystemClock, "pause", lambda clock, seconds: None)
 
 
 @pytest.fixture(autouse=True)

@@ -40,6 +40,9 @@ class FixedClock:
     def read(self) -> ClockReading:
         return ClockReading(self.wall_us, self.boottime_us, self.boot)
 
+    def pause(self, seconds: float) -> None:
+        self.pass_s(seconds)
+
     def pass_s(self, seconds: float) -> None:
         """Let time pass on both clocks."""
         self.wall_us += int(seconds * 1e6)
@@ -56,6 +59,9 @@ class BootClock:
     def read(self) -> ClockReading:
         now = self.system.read()
         return ClockReading(now.wall_us, now.boottime_us, self.boot)
+
+    def pause(self, seconds: float) -> None:
+        self.system.pause(seconds)
 
 
 def make_store(

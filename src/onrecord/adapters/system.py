@@ -34,6 +34,10 @@ class SystemClock:
         """Return wall clock, time since boot and the boot's name."""
         return ClockReading(time.time_ns() // 1_000, _read_boottime_us(), _read_boot())
 
+    def pause(self, seconds: float) -> None:
+        """Sleep."""
+        time.sleep(seconds)
+
 
 class SystemIds:
     """The operating system's randomness."""

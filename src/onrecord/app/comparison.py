@@ -53,8 +53,9 @@ class Comparison:
             with index.read() as reader:
                 page = reader.page_files(after, _PAGE_COUNT)
             for row in page:
-                after, _, mtime_ns, _, _, _, checked_ns = row
-                if not 0 <= checked_ns - mtime_ns < _SAME_TICK_NS:
+                after, _, mtime_ns, ctime_ns, _, _, checked_ns = row
+                # A tool may set mtime back; nobody sets ctime.
+                if abs(checked_ns - ctime_ns) >= _SAME_TICK_NS <= abs(checked_ns - mtime_ns):
                     known[after] = row
             if len(page) < _PAGE_COUNT:
                 break

@@ -62,7 +62,7 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
     """
     comparison = session.comparison
     if comparison is None:
-        return 0
+        return reconcile_paths(session, sorted(session.settling.put_off), reply, wait_s=wait_s)
     session.comparison = None
     if not comparison.advance(pieces):
         session.comparison = comparison
@@ -74,12 +74,15 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
 def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wait_s: float | None = 0) -> int:
     """Take in outside edits of some files; the lock is taken only if one really differs.
 
+    Files that are being saved are waited for before the lock is taken, once for all and 200 ms at most.
+
     Returns:
         How many versions were made.
     """
+    session.settling.stat_saved(paths)
     try:
         with session.write(wait_s) as unit:
-            return observe_under_lock(session, unit, paths, reply)
+            return observe_under_lock(session, unit, paths, reply, may_pause=False)
     except LockTimeoutError:
         reply.degrade("reconciling", "Another process writes; ask again in a moment.")
     except (NotWritableError, DamagedError) as error:
@@ -108,13 +111,15 @@ def look_again(session: Session, edited: Sequence[str], missing: Collection[Reco
     return bool(lost or edited)
 
 
-def observe_under_lock(session: Session, unit: WriteUnit, paths: Iterable[str], reply: Reply) -> int:
-    """Take in outside edits of some files.
+def observe_under_lock(
+    session: Session, unit: WriteUnit, paths: Iterable[str], reply: Reply, *, may_pause: bool = True
+) -> int:
+    """Take in outside edits of some files; `may_pause`: whether files being saved have not been waited for yet.
 
     Raises:
         NotWritableError: nothing of the present batch was stored.
     """
-    passing = _pass_over(session, unit, paths, reply)
+    passing = _pass_over(session, unit, paths, reply, may_pause=may_pause)
     if passing.has_lost_one:
         return observe_all_under_lock(session, unit, reply)
     return passing.finish()
@@ -131,8 +136,10 @@ def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply) -> i
     return _pass_over(session, unit, comparison.changed, reply).finish()
 
 
-def _pass_over(session: Session, unit: WriteUnit, paths: Iterable[str], reply: Reply) -> _Pass:
-    states = {path: state for path in sorted(paths) if (state := session.store.stat_file(path)) is not None}
+def _pass_over(
+    session: Session, unit: WriteUnit, paths: Iterable[str], reply: Reply, *, may_pause: bool = True
+) -> _Pass:
+    states = session.settling.stat_saved(paths, may_pause=may_pause)
     passing = _Pass(session, unit, reply, Identities(session, states, is_large=len(states) >= _BATCH_COUNT))
     deferred = [state for state in states.values() if not passing.observe(state, is_last=False)]
     for state in deferred:
@@ -170,6 +177,9 @@ class _Pass:
             if stamp is not None and sha256 == stamp.sha256 != b"" and self._identities.is_free(stamp.record):
                 self._note(reader, state, stamp.record, data)
                 return True
+            if self._session.settling.puts_off(state):
+                self._reply.degrade("reconciling", "A file is being saved; ask again in a moment.")
+                return True
             found = Found(state, data, sha256, read_record(data, state.path, self._session.yaml))
             identity = self._identities.identify(reader, found, is_last=is_last)
             if identity is None:
@@ -188,11 +198,13 @@ class _Pass:
 
     def _note(self, reader: IndexReader, state: FileState, record: RecordId, data: bytes) -> None:
         """Keep a stamp of a file whose bytes are those of its record's current version."""
+        self._session.settling.clear(state.path)
         self._identities.assign(state.path, record)
         self._left += _list_left_places(self._session, reader, record, state.path)
         self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000))
 
     def _add(self, change: Change, found: Found) -> None:
+        self._session.settling.clear(found.state.path)
         self._pending.changes.append(change)
         self._pending.found.append(found)
         self._pending.size_bytes += len(found.data)

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from onrecord.app.arrivals import find_mark, list_touched
 from onrecord.app.comparison import CALL_PIECES, Comparison
+from onrecord.app.settling import Settling
 from onrecord.app.stamps import stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import RecordId
@@ -109,9 +110,15 @@ class Session:
     comparison: Comparison | None = None  # of files with their stamps, while it has not ended
     make_index: Callable[[], Index] | None = None  # makes an empty index in memory, for comparing
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
+    settling: Settling = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.settling = Settling(self.store, self.index, self.clock)
 
     def compare_files(self, reply: Reply, *, pieces: int | None = CALL_PIECES) -> int:
         """Go on with the comparison that opening began, if it has not ended; at its end take in what differs.
+
+        Files that were being saved when they were looked at last are looked at again.
 
         Args:
             reply: Is marked `reconciling` while files have not been compared.
@@ -123,7 +130,9 @@ class Session:
         Raises:
             StorageFailedError, DamagedError: index or vault cannot be read; the comparison is given up.
         """
-        return 0 if self.comparison is None else self.reconcile(self, reply, pieces)
+        if self.comparison is None and not self.settling.put_off:
+            return 0
+        return self.reconcile(self, reply, pieces)
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[WriteUnit]:

@@ -16,6 +16,7 @@ from onrecord.app.scrub import Scrubbed, scrub, scrub_change
 from onrecord.app.session import Reply, Session, list_rows
 from onrecord.domain.errors import (
     ConflictError,
+    FileBusyError,
     IdempotencyMismatchError,
     InvalidInputError,
     LimitExceededError,
@@ -43,6 +44,7 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
         StaleVersionError: `expect` is not the current version.
         ConflictError: an old text does not occur exactly once, or the file is too large to take in what it holds.
         IdempotencyMismatchError: the key came with another request before.
+        FileBusyError: another program is saving the file, and has not ended within 200 ms.
         NotWritableError: nothing was stored; updates never go to the backup.
     """
     scrubbed = scrub(admit(UPDATE, given), is_on=session.policy.redact)
@@ -137,6 +139,9 @@ def _locate_current(
     with session.index.read() as reader:
         head = resolve_current(record_id, reader)
         place = locate(session, reader, head)
+    put_off = session.settling.put_off
+    if put_off and (place.is_missing or place.edited_path in put_off):
+        raise FileBusyError("another program is saving the file of this memory", field="id")
     state = session.store.stat_file(place.stamp.path) if place.stamp is not None else None
     if state is not None and state.size_bytes > ADOPTED_FILE_MAX_BYTES:
         raise ConflictError("the file has grown above 8 MiB by hand, so it was not taken in", hint="Split the file.")

@@ -12,6 +12,7 @@
     ├── ApprovalRequiredError      the user alone may do this
     ├── NotWritableError           nothing was stored
     │   ├── LockTimeoutError       another process holds the vault
+    │   ├── FileBusyError          the file to be written is being saved by another program
     │   ├── VaultOfflineError      onrecord.toml is absent, unreadable or another vault's
     │   ├── NewerFormatError       made by a newer program; open for reading only
     │   ├── LedgerRolledBackError  the ledger on disk is not the one acknowledged
@@ -151,6 +152,13 @@ class LockTimeoutError(NotWritableError):
 
     code = "locked"
     default_hint = "Try again; if the named process hangs, end it."
+
+
+class FileBusyError(NotWritableError):
+    """Another program is saving the very file that was to be written."""
+
+    code = "file_busy"
+    default_hint = "Try again in a moment; if it stays so, see which program keeps writing the file."
 
 
 class VaultOfflineError(NotWritableError):

@@ -263,6 +263,9 @@ class VaultStore(Protocol):
         The pieces are bounded in the number of names looked at, so that a caller can stop between two.
         """
 
+    def measure_lag_us(self) -> int:
+        """Return by how much the clock of the vault's file system is behind the machine's, at least; 0 if not known."""
+
     def stat_file(self, path: str) -> FileState | None:
         """Return one file's state, None when it is not there as a regular file."""
 

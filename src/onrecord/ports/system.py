@@ -21,6 +21,9 @@ class Clock(Protocol):
     def read(self) -> ClockReading:
         """Return the present reading; the wall clock may lie, the boot time only grows within one boot."""
 
+    def pause(self, seconds: float) -> None:
+        """Let so much time pass."""
+
 
 class IdSource(Protocol):
     """Where randomness comes from."""

@@ -26,8 +26,9 @@ class Opened:
 
     def close(self) -> None:
         """End what opening began, then release all; nothing acknowledged depends on it."""
-        with suppress(OnRecordError):
-            self.session.compare_files(self.opening, pieces=None)
+        if self.session.comparison is not None:
+            with suppress(OnRecordError):
+                self.session.compare_files(self.opening, pieces=None)
         self.session.close()
 
 

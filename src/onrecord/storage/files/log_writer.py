@@ -16,6 +16,7 @@ from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
+from onrecord.storage.files.segments import name_segment
 
 _APPLIED_NAME = "applied"
 _ROLLED_BACK = (
@@ -66,6 +67,18 @@ class LogWriter:
     def pinned(self) -> Head:
         """The highest head that the ledger on disk must reach: what still waits in the journal does not count."""
         return self._checkpointed if self.is_behind else self.head
+
+    def measure_lag_us(self) -> int:
+        """Return by how much the ledger's file is older than the last commit that wrote it; 0 where that is not known.
+
+        Raises:
+            StorageFailedError: the ledger cannot be looked at.
+        """
+        if self.head.clock is None or self.is_behind:
+            return 0
+        with storage_errors("read the ledger"):
+            found = self._vault.stat(name_segment(f"{self.folder}/ledger", self._applier.ledger.end.segment))
+        return max(self.head.clock.wall_us - found.st_mtime_ns // 1_000, 0) if found is not None else 0
 
     def is_waiting(self, ref: EntryRef) -> bool:
         """Tell whether a committed version has not found its place on disk yet."""

@@ -283,6 +283,10 @@ class FileVaultStore:
         """Scan as `scan_files`, leaving out the files that are as known; yield after each thousand names."""
         return compare_records(self._vault, known)
 
+    def measure_lag_us(self) -> int:
+        """Return by how much the file system's clock is behind, as it stamped what the last commit wrote."""
+        return self._writer.measure_lag_us() if self._writer is not None else 0
+
     def stat_file(self, path: str) -> FileState | None:
         """Return one file's state, None when it is not there as a regular file."""
         with storage_errors("read a file"):
