@@ -72,7 +72,8 @@ def test_every_error_that_can_stop_a_check_has_its_check() -> None:
 
     refusals = {
         "error", "invalid_input", "limit_exceeded", "not_found", "ambiguous_id", "conflict", "stale_version",
-        "turn_exists", "idempotency_mismatch", "not_writable", "vault_unusable", "vault_exists", "approval_required",
+        "turn_exists", "idempotency_mismatch", "not_writable", "file_busy", "vault_unusable", "vault_exists",
+        "approval_required",
     }  # fmt: skip
     for kind in walk(OnRecordError):
         assert kind.code in OWNERS or kind.code in refusals, kind.code
