@@ -11,6 +11,7 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
 from onrecord.domain.errors import NotFoundError, StorageFailedError
+from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.ids import RecordId
 from onrecord.domain.likeness import is_likely_edit
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
@@ -114,6 +115,7 @@ class Identities:
         moved = self._find_by_inode(reader, found)
         if moved is not None:
             return Identity(moved)
+        stamp = stamp or self._find_respelled(reader, found)
         if stamp is None or not self.is_free(stamp.record) or self._is_held_elsewhere(reader, stamp.record, found):
             return new
         return Identity(stamp.record) if is_last else None
@@ -128,10 +130,14 @@ class Identities:
         return False
 
     def _is_held_elsewhere(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
-        path, known = found.state.path, reader.find_files_of(record)
+        path, known = found.state.path, self._list_others(reader, record, found)
         if found.record.claimed_id == record and any(stamp.path == path for stamp in known):
             return False
         return any(stamp.path != path and self._holds(reader, stamp) for stamp in known)
+
+    def _list_others(self, reader: IndexReader, record: RecordId, found: Found) -> list[FileStamp]:
+        """Return the stamps of a record but those of the file itself under another spelling of its name."""
+        return [stamp for stamp in reader.find_files_of(record) if not is_same_file(found.state, stamp)]
 
     def _holds(self, reader: IndexReader, stamp: FileStamp) -> bool:
         """Tell whether the file at a stamp's place still holds the stamp's record."""
@@ -168,15 +174,23 @@ class Identities:
     def _find_by_inode(self, reader: IndexReader, found: Found) -> RecordId | None:
         self._load(reader)
         for stamp in self._by_inode.get(_inode_of(found.state), ()):
-            if self._is_left(reader, stamp) and self._is_edit(reader, found, stamp):
+            if self._is_left(reader, stamp, found) and self._is_edit(reader, found, stamp):
                 return stamp.record
         return None
+
+    def _find_respelled(self, reader: IndexReader, found: Found) -> FileStamp | None:
+        """Return the stamp of the same place in another spelling: a sync tool writes names in its own."""
+        if not reader.has_place(fold_path(found.state.path)):
+            return None
+        self._load(reader)
+        stamps = (stamp for known in self._by_inode.values() for stamp in known)
+        return next((stamp for stamp in stamps if is_respelled(found.state.path, stamp.path)), None)
 
     def _find_twin(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
         """Return a record that has lost its place and whose bytes the file has; one that had its inode first."""
         left: list[tuple[bool, RecordId]] = []
         for record in self._list_same(reader, found, own.record if own is not None else None):
-            stamps = reader.find_files_of(record)
+            stamps = self._list_others(reader, record, found)
             if self.is_free(record) and not any(self._holds(reader, stamp) for stamp in stamps):
                 left.append((all(_inode_of(stamp) != _inode_of(found.state) for stamp in stamps), record))
         return min(left)[1] if left else None
@@ -191,10 +205,10 @@ class Identities:
                     same.append(head.id)
         return same
 
-    def _is_left(self, reader: IndexReader, stamp: FileStamp) -> bool:
+    def _is_left(self, reader: IndexReader, stamp: FileStamp, found: Found) -> bool:
         """Tell whether a record is free to be found elsewhere than where it was."""
         return self.is_free(stamp.record) and not any(
-            self._holds(reader, other) for other in reader.find_files_of(stamp.record)
+            self._holds(reader, other) for other in self._list_others(reader, stamp.record, found)
         )
 
     def _is_edit(self, reader: IndexReader, found: Found, stamp: FileStamp) -> bool:
@@ -223,6 +237,14 @@ class Identities:
         for stamp in reader.list_files():
             by_inode[_inode_of(stamp)].append(stamp)
         self._by_inode, self._is_loaded = dict(by_inode), True
+
+
+def is_same_file(state: FileState, stamp: FileStamp) -> bool:
+    """Tell whether a stamp at another spelling of a file's path is of that very file, renamed in case or composition.
+
+    A file system that folds names still finds the file by its old one.
+    """
+    return is_respelled(state.path, stamp.path) and _inode_of(state) == _inode_of(stamp)
 
 
 def _inode_of(state: FileState | FileStamp) -> _Inode:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from onrecord.app.comparison import Comparison
 from onrecord.app.current import choose_number
-from onrecord.app.identity import Found, Identities, Identity, hash_data, read_bytes
+from onrecord.app.identity import Found, Identities, Identity, hash_data, is_same_file, read_bytes
 from onrecord.app.indexing import build_version, read_own_text
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_file
@@ -192,7 +192,7 @@ class _Pass:
                 self._note(reader, state, record, data)
                 return True
             self._identities.assign(state.path, record)
-            self._left += _list_left_places(self._session, reader, record, state.path)
+            self._left += _list_left_places(self._session, reader, record, state)
         self._add(change, found)
         return True
 
@@ -200,7 +200,7 @@ class _Pass:
         """Keep a stamp of a file whose bytes are those of its record's current version."""
         self._session.settling.clear(state.path)
         self._identities.assign(state.path, record)
-        self._left += _list_left_places(self._session, reader, record, state.path)
+        self._left += _list_left_places(self._session, reader, record, state)
         self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000))
 
     def _add(self, change: Change, found: Found) -> None:
@@ -224,10 +224,10 @@ class _Pass:
         return self._made
 
 
-def _list_left_places(session: Session, reader: IndexReader, record: RecordId, path: str) -> list[str]:
-    """Return the known paths of a record that its file has left for `path`."""
-    known = [stamp.path for stamp in reader.find_files_of(record) if stamp.path != path]
-    return [place for place in known if session.store.stat_file(place) is None]
+def _list_left_places(session: Session, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:
+    """Return the known paths of a record that its file has left for where it is, another spelling of it included."""
+    known = [stamp for stamp in reader.find_files_of(record) if stamp.path != state.path]
+    return [stamp.path for stamp in known if is_same_file(state, stamp) or session.store.stat_file(stamp.path) is None]
 
 
 def _decide(

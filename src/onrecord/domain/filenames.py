@@ -69,3 +69,8 @@ def _cut_bytes(text: str, size_bytes: int) -> str:
 def fold_path(path: str) -> str:
     """Return the key of the place that a path names: two paths with one key are the same file on some system."""
     return fold_name(path)
+
+
+def is_respelled(one: str, other: str) -> bool:
+    """Tell whether two paths differ in case or in Unicode's composition alone, so that one file may have both."""
+    return one != other and fold_path(one) == fold_path(other)

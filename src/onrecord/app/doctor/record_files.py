@@ -11,6 +11,7 @@ from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
+from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.domain.record import Record, read_record
@@ -26,11 +27,16 @@ def check_files(session: Session) -> Iterator[Problem]:
     with session.index.read() as reader:
         stamps = {stamp.path: stamp for stamp in reader.list_files()}
         present: set[str] = set()
+        places: dict[str, str] = {}
         for item in session.store.scan_files():
             present.add(item.path)
             if isinstance(item, Problem):
                 yield item
                 continue
+            other = places.setdefault(fold_path(item.path), item.path)
+            if other != item.path:
+                message = f"on some systems this is the same file as {other[-120:]!r}"
+                yield Problem(item.path, 0, "name_collision", Severity.WARNING, message, "Rename one of them.")
             yield from _check_file(session, reader, item, stamps.get(item.path))
         for path, stamp in sorted(stamps.items()):
             if path not in present:
