@@ -115,6 +115,29 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     return Opened(session, settings, opening)
 
 
+def adopt_vault(settings: Settings, caller: Caller) -> tuple[Opened, str]:
+    """Accept an older vault: set the state folder aside, begin a new log that says so, and open the vault.
+
+    Returns:
+        The opened vault, and where the old state folder lies now.
+
+    Raises:
+        ConflictError: there is nothing to adopt.
+        LockTimeoutError, VaultOfflineError, NewerFormatError, DamagedError, StorageFailedError: as named.
+    """
+    from onrecord.adapters.keys import KeyFileSigner, generate_key
+    from onrecord.adapters.system import SystemIds
+    from onrecord.storage.files import installation
+
+    acting, _ = _admit_caller(settings, caller)
+    keys = installation.KeyMaker(generate_key, KeyFileSigner)
+    aside = installation.adopt_vault(settings.vault_folder, settings.state_root, keys, SystemIds(), acting.actor)
+    opened = open_vault(settings, caller)
+    with opened.session.write():
+        pass
+    return opened, aside
+
+
 def _begin_reconcile(session: Session, opening: Reply) -> None:
     """Take in outside edits if any file differs; what a large vault has left to compare comes with later calls."""
     from onrecord.app.comparison import OPENING_PIECES, Comparison
@@ -239,7 +262,9 @@ def list_lines(source: str | BinaryIO) -> Iterable[bytes]:
     return read_lines(source)
 
 
-SERVICES = Services(settle_settings, name_caller, make_vault, open_vault, list_sources, list_lines, get_verifier)
+SERVICES = Services(
+    settle_settings, name_caller, make_vault, open_vault, adopt_vault, list_sources, list_lines, get_verifier
+)
 
 
 def open_library(

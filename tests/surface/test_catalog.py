@@ -18,6 +18,7 @@ UNSEEN = {
     "remember": {"backup_only"},
     "capture": {"backup_only"},
     "history": {"versions[].known_at", "versions[].pending_sync"},
+    "adopt": {"log", "set_aside"},
     "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message"},
     "batch_read": {"results[].error.did_you_mean", "results[].error.field"},
 }
@@ -47,6 +48,10 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     made = CommandLine(monkeypatch, str(tmp_path / "second"))
     seen["init"].append(made("init").data)
+    made("remember", "rolled back")
+    (ledger,) = Path(made.vault).glob(".onrecord/*/ledger/00000000.jsonl")
+    ledger.write_bytes(b"")
+    seen["adopt"].append(made("adopt").data)
     kept = str(call("remember", "kumquat. " + "words " * 600, "--tag", "t")["id"])
     call("remember", "short", "--title", "x")
     call("update", kept, "--old", "kumquat", "--new", "quince kumquat", "--expect", "1")

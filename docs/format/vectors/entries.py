@@ -43,7 +43,7 @@ workspace.create workspace.rename workspace.merge: rec ver kind origin body [fro
 workspace.separate workspace.confirm: rec ver kind origin body [from refs appr level]
 workspace.isolate workspace.refuse: rec ver kind origin body [from refs appr level]
 workspace.move: ws to [appr level]
-approval.request: rec? ver? n cause
+approval.request: n cause [rec ver]
 approval.grant approval.deny approval.expire: to level
 recall recall.deny: n [refs pol]
 write.deny: cause [pol]

@@ -268,7 +268,9 @@ def _list_refused():
         "prev_at_the_start": change(cseq=1),
         "no_body": drop("body"),
         "kind_alone": retype("record.retire", kind="note"),
-        "neither": canonical(_common("approval.request") | {"n": 1, "cause": "edit"}),
+        "neither": canonical(
+            _common("erase.request") | {"cause": "consent", "appr": f"{LOG_KEY.log}:12", "level": "passphrase"}
+        ),
         "subj_without_rec": retype("recall", subj=make_example("export", True)["subj"]),
         "seq_negative": change(seq=-1),
         "seq_true": change(seq=True),

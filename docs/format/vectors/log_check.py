@@ -83,7 +83,8 @@ class _EntryCheck:
         )
         if code:
             raise RefusedError(f"{code} {seq}")
-        self._seen += [(seq, head) for head in entry.get("seen", [])]
+        if entry["type"] != "log.adopt":  # what it names was given up
+            self._seen += [(seq, head) for head in entry.get("seen", [])]
 
     def _judge_place(self, seq, entry, leaf):
         if entry["log"] != self._material["log"]:

@@ -4,6 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from onrecord.app.operation import Operation
+from onrecord.app.operation import Argument, Kind, Operation
 
-OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = ()
+ADOPT: Final = Operation(
+    "adopt",
+    "Go on from an older vault that was put back: show what is given up, or accept it.",
+    (Argument("yes", Kind.FLAG, "accept it and begin a new log; only at a terminal"),),
+    (
+        *(
+            "adopted",
+            "reason",
+            "pinned",
+            "pinned.log",
+            "pinned.size",
+            "pinned.root",
+            "there",
+            "there.size",
+            "there.root",
+        ),
+        *("given_up", "given_up.entries", "given_up.versions", "log?", "set_aside?"),
+    ),
+)
+
+OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (ADOPT,)

@@ -66,7 +66,7 @@ _ROWS: Final = (
         "rec ver kind origin body [from refs appr level]",
     ),
     ("workspace.move", "ws to [appr level]"),
-    ("approval.request", "rec? ver? n cause"),
+    ("approval.request", "n cause [rec ver]"),
     ("approval.grant approval.deny approval.expire", "to level"),
     ("recall recall.deny", "n [refs pol]"),
     ("write.deny", "cause [pol]"),

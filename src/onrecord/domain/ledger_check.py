@@ -146,6 +146,7 @@ class _LogCheck:
         self._last_ts = ""
         self._credentials: dict[str, tuple[int, bytes]] = {}
         self._seen: dict[LogId, list[tuple[Seq, Head]]] = {}
+        self._given_up: dict[LogId, list[tuple[Seq, Head]]] = {}
         self._absent: list[Seq] = []
         self._is_present = bytearray()
         self._erasures: set[str] = set(material.erased_elsewhere)
@@ -259,9 +260,10 @@ class _LogCheck:
     def _note_references(self, seq: Seq, entry: Entry) -> None:
         if entry.type == "erase.execute":
             self._erasures.update(entry.members["to"])
+        seen = self._given_up if entry.type == "log.adopt" else self._seen
         for item in entry.members.get("seen", ()):
             head = Head(item["size"], b64decode(item["root"]))
-            self._seen.setdefault(LogId(item["log"]), []).append((seq, head))
+            seen.setdefault(LogId(item["log"]), []).append((seq, head))
 
     def _judge_absence(self) -> Fault | None:
         prefix = f"{self._material.log}:"
@@ -276,9 +278,13 @@ class _LogCheck:
 
     def _judge_seen(self) -> Fault | None:
         forks: list[Seq] = []
-        for log, heads in self._seen.items():
-            roots = _compute_roots(self._material.read_leaves(log) or (), {head.size for _, head in heads})
+        for log in {**self._seen, **self._given_up}:
+            heads, given_up = self._seen.get(log, []), self._given_up.get(log, [])
+            roots = _compute_roots(
+                self._material.read_leaves(log) or (), {head.size for _, head in [*heads, *given_up]}
+            )
             self._waiting += sum(head.size not in roots for _, head in heads)
+            self._waiting += sum(roots.get(head.size) != head.root for _, head in given_up)
             forks += [seq for seq, head in heads if roots.get(head.size, head.root) != head.root]
         return Fault(FaultCode.FORK, min(forks)) if forks else None
 

@@ -139,6 +139,26 @@ class LogHead:
     entries: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """A vault that does not go on from the head acknowledged here.
+
+    Attributes:
+        log: The own log.
+        reason: What is wrong, one sentence.
+        pinned_size, pinned_root, pinned_ts: The acknowledged head: entries, root, record time of the last.
+        there_size, there_root: What the ledger in the vault holds.
+    """
+
+    log: LogId
+    reason: str
+    pinned_size: int
+    pinned_root: bytes
+    pinned_ts: str
+    there_size: int
+    there_root: bytes
+
+
 class WriteUnit(Protocol):
     """The right to write, held under the vault's lock, with everything acknowledged before taken in."""
 
@@ -291,6 +311,13 @@ class VaultStore(Protocol):
 
     def get_pinned(self) -> tuple[int, bytes]:
         """Return size and root of the highest head that this installation acknowledged."""
+
+    def find_rollback(self) -> Rollback | None:
+        """Return what was acknowledged here and what is there, None where the vault goes on from it.
+
+        Raises:
+            StorageFailedError, DamagedError, NewerFormatError: head, journal or ledger cannot be read.
+        """
 
     @property
     def backup(self) -> BackupLog:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
+from onrecord.app.adopt import adopt
 from onrecord.app.capture import capture
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
@@ -222,6 +223,11 @@ class Vault:
     def doctor(self, *, deep: bool = False, checks: Names | None = None) -> Report:
         """Name every file and part that needs attention; `checks` are ids, all by default."""
         reply = diagnose(self._session, {"deep": deep, "checks": checks}, self._services.get_verifier())
+        return Report(**self._tell(reply), data=reply.data)
+
+    def adopt(self, *, yes: bool = False) -> Report:
+        """Show what going on from an older vault would give up; only a person at a terminal can say `yes` to it."""
+        reply = adopt(self._session, {"yes": yes})
         return Report(**self._tell(reply), data=reply.data)
 
     def status(self) -> Report:

@@ -41,6 +41,8 @@ class Services:
         name_caller: (is_terminal, settings) to who calls.
         make_vault: (folder, settings, caller) makes and opens a vault.
         open_vault: (settings, caller, is_index_needed) opens one.
+        adopt_vault: (settings, caller) begins a new log over a vault that was rolled back and opens it; the text is the
+            place of the old state folder.
         list_sources: Markdown files of an import, by path.
         list_lines: lines of a turns import, of a path or a stream.
         get_verifier: what checks signatures.
@@ -50,6 +52,7 @@ class Services:
     name_caller: Callable[[bool, Settings], Caller]
     make_vault: Callable[[str, Settings, Caller], Opened]
     open_vault: Callable[[Settings, Caller, bool], Opened]
+    adopt_vault: Callable[[Settings, Caller], tuple[Opened, str]]
     list_sources: Callable[[str], Iterator[SourceFile]]
     list_lines: Callable[[str | BinaryIO], Iterable[bytes]]
     get_verifier: Callable[[], Verifier]

@@ -118,10 +118,11 @@ def test_no_member_of_any_type_takes_free_text(kind: str) -> None:
 
 
 def test_one_of_several_members_is_enough_where_the_type_asks_for_one() -> None:
-    for member, value in (("rec", "9h1m2k8w4x6z"), ("ver", 3)):
-        assert make({"n": 1, "cause": "edit", member: value}, type="approval.request")
+    given = {name: EXAMPLES["erase.request"][name] for name in ("cause", "appr", "level")}
+    for member in ("rec", "to"):
+        assert make(given | {member: EXAMPLES["erase.request"][member]}, type="erase.request")
     with pytest.raises(InvalidInputError):
-        make({"n": 1, "cause": "edit"}, type="approval.request")
+        make(given, type="erase.request")
 
 
 def test_subjects_and_policy_need_a_record() -> None:

@@ -18,7 +18,7 @@ _VAULT = {
     "versions": rf"{_LOG}/versions/{_SEGMENT}(?:\.gz)?",
 }
 _STATE = {
-    "installation": "key|pseudonyms|log|lock",
+    "installation": r"key|pseudonyms|log|lock|adopted\.json",
     "head": r"head\.json(?:\.tmp)?",
     "journal": r"journal\.(?:0|[1-9][0-9]*)|applied",
     "backup": r"backup\.(?:jsonl|done|failed\.jsonl)",

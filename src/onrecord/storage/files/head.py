@@ -99,11 +99,13 @@ class Head:
         if self.clock is not None:
             shape["clock"] = encode_clock(self.clock)
         if self.seen:
-            shape["seen"] = [
-                {"log": log, "size": seen.size, "root": _write(seen.root), "ts": seen.ts}
-                for log, seen in sorted(self.seen.items())
-            ]
+            shape["seen"] = [encode_seen(log, seen) for log, seen in sorted(self.seen.items())]
         return encode_canonical(shape) + b"\n"
+
+
+def encode_seen(log: LogId, seen: SeenHead) -> dict[str, object]:
+    """Return the head of another log as it stands in files of the state folder."""
+    return {"log": log, "size": seen.size, "root": _write(seen.root), "ts": seen.ts}
 
 
 def encode_clock(reading: ClockReading) -> list[object]:
@@ -153,7 +155,7 @@ def decode_head(data: bytes) -> Head:
             signed=read_count(shape["signed"]),
             clock=decode_clock(shape.get("clock")),
             jump_s=_read_integer(shape["jump"]),
-            seen=MappingProxyType(dict(_read_seen(item) for item in shape.get("seen", ()))),
+            seen=MappingProxyType(dict(decode_seen(item) for item in shape.get("seen", ()))),
         )
     except (ValueError, KeyError, TypeError, AttributeError, InvalidInputError) as error:
         raise DamagedError("head.json of the state folder is damaged") from error
@@ -203,7 +205,12 @@ def _read_credential(shape: object) -> CredentialState:
     return CredentialState(read_count(shape["cseq"]), _read(shape["prev"]))
 
 
-def _read_seen(shape: object) -> tuple[LogId, SeenHead]:
+def decode_seen(shape: object) -> tuple[LogId, SeenHead]:
+    """Read what `encode_seen` wrote.
+
+    Raises:
+        ValueError: anything else.
+    """
     if not isinstance(shape, dict) or shape.keys() != {"log", "size", "root", "ts"}:
         raise ValueError("not a head that was seen")
     return _read_log(shape["log"]), SeenHead(read_count(shape["size"]), _read(shape["root"]), _read_ts(shape["ts"]))

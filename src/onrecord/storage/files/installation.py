@@ -7,21 +7,32 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from onrecord.domain.errors import DamagedError, NewerFormatError, OnRecordError, StorageFailedError, VaultOfflineError
+from onrecord.domain.errors import (
+    ConflictError,
+    DamagedError,
+    NewerFormatError,
+    OnRecordError,
+    StorageFailedError,
+    VaultOfflineError,
+)
 from onrecord.domain.ids import LogId, VaultId, derive_log_id, is_log_id
 from onrecord.domain.pseudonym import PEPPER_BYTES
 from onrecord.ports.signing import Signer
+from onrecord.ports.store import Actor, Rollback
 from onrecord.ports.system import IdSource
+from onrecord.storage.files.adoption import ADOPTED_NAME, find_rollback, read_adoption, write_adoption
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.logs import LogFolders
-from onrecord.storage.files.vault_config import FORMAT, MACHINE_FOLDER, VaultConfig, list_log_ids
+from onrecord.storage.files.vault_config import FORMAT, MACHINE_FOLDER, VaultConfig, list_log_ids, read_config
 
 KEY_NAME = "key"
 PEPPER_NAME = "pseudonyms"
 LOG_NAME = "log"
+_ROLLED_BACK = ".rolled-back-"
+_LOCK_WAIT_S = 10.0
 _TRIES = 5
 _RESTORE = "Put the file back from a copy of {folder}, or move that folder away: a new installation begins then."
 
@@ -84,7 +95,7 @@ def open_installation(
         try:
             with storage_errors("make the state folder"):
                 os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-            with VaultLock((folder + ".lock",), 10.0).hold():
+            with VaultLock((folder + ".lock",), _LOCK_WAIT_S).hold():
                 if not os.path.exists(os.path.join(folder, HEAD_NAME)):
                     _check_nothing_newer(vault_folder)
                     _make_installation(vault_folder, folder, keys, ids)
@@ -122,6 +133,76 @@ def forget_lost_log(vault_folder: str, state_root: str, vault: VaultId) -> None:
     if log and log not in list_log_ids(vault_folder):
         with storage_errors("set the old state folder aside"):
             os.rename(folder, f"{folder}.headless-{log}")
+
+
+def adopt_vault(vault_folder: str, state_root: str, keys: KeyMaker, ids: IdSource, actor: Actor) -> str:
+    """Set the state folder of a vault that was rolled back aside and begin a new installation, with a new key and log.
+
+    Whatever cuts it off, either the old state folder is in its place, or the first write of the new log says what was
+    given up.
+
+    Args:
+        vault_folder: The vault.
+        state_root: Where state folders lie.
+        keys: Makes the key.
+        ids: Makes the pepper.
+        actor: Who accepts it.
+
+    Returns:
+        Where the old state folder lies now.
+
+    Raises:
+        ConflictError: the vault goes on from what was acknowledged here, or another process has adopted it already.
+        LockTimeoutError, VaultOfflineError, NewerFormatError, DamagedError, StorageFailedError: as named.
+    """
+    config = read_config(vault_folder)
+    obstacle = find_obstacle(config)
+    if obstacle is not None:
+        raise obstacle
+    folder = os.path.join(state_root, "vaults", f"{config.vault}-{_find_place(vault_folder)}")
+    own_locks = (os.path.join(folder, "lock"), os.path.join(vault_folder, MACHINE_FOLDER, "lock"))
+    with VaultLock((folder + ".lock",), _LOCK_WAIT_S).hold(), VaultLock(own_locks, _LOCK_WAIT_S).hold():
+        with storage_errors("open the state folder"):
+            state, vault = Disk(folder), Disk(vault_folder)
+        try:
+            rollback = find_rollback(state, vault)
+        finally:
+            state.close()
+            vault.close()
+        if rollback is None:
+            raise ConflictError("the vault goes on from what was acknowledged here; there is nothing to adopt")
+        aside = f"{folder}{_ROLLED_BACK}{rollback.log}"
+        with storage_errors("make the state folder"):
+            log = _prepare(folder + ".new", keys, ids, rollback, actor)
+            _make_log_folder(vault_folder, log, keys.open(os.path.join(folder + ".new", KEY_NAME)).vkey())
+            os.rename(folder, aside)
+            os.rename(folder + ".new", folder)
+            _sync_absolute(os.path.dirname(folder))
+    return aside
+
+
+def _prepare(new: str, keys: KeyMaker, ids: IdSource, rollback: Rollback, actor: Actor) -> LogId:
+    """Make a state folder, or go on with one that was begun, that tells what was given up; return its log."""
+    if not _is_whole(new):
+        _make_state(new, keys, ids)
+    state = Disk(new)
+    try:
+        write_adoption(state, rollback, actor)
+        state.sync_folder("")
+    finally:
+        state.close()
+    return _find_log(new)
+
+
+def _forget_adoption(folder: str) -> None:
+    """Take back what a begun state folder says was given up, if the old one was not set aside after all."""
+    state = Disk(folder + ".new")
+    try:
+        adoption = read_adoption(state)
+        if adoption is not None and not os.path.isdir(f"{folder}{_ROLLED_BACK}{adoption.log}"):
+            state.unlink(ADOPTED_NAME)
+    finally:
+        state.close()
 
 
 def _find_place(vault_folder: str) -> str:
@@ -232,6 +313,7 @@ def _make_installation(vault_folder: str, folder: str, keys: KeyMaker, ids: IdSo
     with storage_errors("make the state folder"):
         if not _is_whole(new):
             _make_state(new, keys, ids)
+        _forget_adoption(folder)
         log = _find_log(new)
         if os.path.isdir(folder):
             # A hand left a folder without a head: a new installation begins, and doctor names the old folder.

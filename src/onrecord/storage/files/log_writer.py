@@ -20,8 +20,8 @@ from onrecord.storage.files.segments import name_segment
 
 _APPLIED_NAME = "applied"
 _ROLLED_BACK = (
-    "An older or altered vault lies here: put the newest one back. Reading goes on. If the newest one is lost, move "
-    "{folder} away: a new installation with a log of its own begins here, and nothing in the vault changes."
+    "An older or altered vault lies here: put the newest one back. Reading goes on. If the newest one is lost, "
+    "`onrecord adopt` shows what would be given up, and goes on in a new log with --yes."
 )
 
 
@@ -148,7 +148,7 @@ class LogWriter:
             try:
                 self._applier.check_continues(head)
             except LedgerRolledBackError as error:
-                raise LedgerRolledBackError(error.reason, hint=_ROLLED_BACK.format(folder=self._state.root)) from error
+                raise LedgerRolledBackError(error.reason, hint=_ROLLED_BACK) from error
 
     def _read_commits(self) -> list[_Commit]:
         with storage_errors("read the journal"):

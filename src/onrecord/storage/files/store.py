@@ -20,8 +20,9 @@ from onrecord.domain.instants import Instant
 from onrecord.domain.merkle import EMPTY_ROOT
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import FileRow
-from onrecord.ports.store import FileState, LogHead, VersionRow
+from onrecord.ports.store import FileState, LogHead, Rollback, VersionRow
 from onrecord.ports.system import Clock, IdSource
+from onrecord.storage.files.adoption import Adoption, find_rollback, read_adoption
 from onrecord.storage.files.backup import Backup
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.head import Head, read_head
@@ -126,7 +127,7 @@ class FileVaultStore:
             unit = FileWriteUnit(writer, self._pepper, self._clock, self._ids, self._foreign)
             is_new_log = writer.next_seq == 0
             if is_new_log:
-                unit.start_log(self._keys.open(self._key_path()))
+                unit.start_log(self._keys.open(self._key_path()), self._read_adoption())
             self._problems += outcome.problems
             unit.settled = outcome.placed
             unit.commit_displaced(outcome)
@@ -191,6 +192,15 @@ class FileVaultStore:
 
     def _key_path(self) -> str:
         return os.path.join(self.state_folder, KEY_NAME)
+
+    def _read_adoption(self) -> Adoption | None:
+        return read_adoption(self._state) if self._state is not None else None
+
+    def find_rollback(self) -> Rollback | None:
+        """Return what was acknowledged here and what is there, None where the vault goes on from it."""
+        if self._state is None or self._obstacle is not None:
+            return None
+        return find_rollback(self._state, self._vault)
 
     def _try_checkpoint(self, writer: LogWriter) -> None:
         """Make a checkpoint after a commit; a failure is named by doctor. Without a key the head stays unsigned."""

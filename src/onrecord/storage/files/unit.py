@@ -20,6 +20,7 @@ from onrecord.domain.record_time import choose_record_time
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import Actor, Change, FileState, PlacedFile, Receipt, Stamp, VersionDraft, VersionRow
 from onrecord.ports.system import Clock, IdSource
+from onrecord.storage.files.adoption import Adoption, list_changes
 from onrecord.storage.files.applier import Outcome
 from onrecord.storage.files.frames import FrameChange
 from onrecord.storage.files.head import SeenHead
@@ -117,11 +118,18 @@ class FileWriteUnit:
         outcome.displaced.clear()
         return self._commit(changes, _SYSTEM, "")[1]
 
-    def start_log(self, signer: Signer) -> None:
-        """Write the first entry of the log, its key and the heads of the logs found, and more where those are many."""
+    def start_log(self, signer: Signer, adoption: Adoption | None = None) -> None:
+        """Write the first entry of the log, its key and the heads of the logs found, and more where those are many.
+
+        Args:
+            signer: Has the key.
+            adoption: What was given up for this log to begin; it is said right behind the first entry.
+        """
         first, *more = list_seen_members(self._look()) or [[]]
         start = Change("log.start", None, {"key": signer.vkey(), "seen": first})
-        self._commit([start, *(Change("log.seen", None, {"seen": part}) for part in more)], _SYSTEM, "")
+        accepted = list_changes(adoption, self._writer.log) if adoption is not None else ()
+        further = (Change("log.seen", None, {"seen": part}) for part in more)
+        self._commit([start, *accepted, *further], adoption.actor if adoption is not None else _SYSTEM, "")
 
     def _see_logs(self) -> None:
         """Before the first change of this unit: name the heads of other logs that have grown since they were named."""

@@ -58,6 +58,7 @@ COMMANDS: Final = {
     "status": ("onrecord.app.status", "describe_status"),
     "config": ("onrecord.surfaces.cli.upkeep", "show_settings"),
     "reindex": ("onrecord.surfaces.cli.upkeep", "rebuild_index"),
+    "adopt": ("onrecord.surfaces.cli.upkeep", "adopt_vault"),
     "help": ("onrecord.surfaces.cli.upkeep", "explain"),
 }
 

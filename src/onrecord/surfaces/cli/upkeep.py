@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from onrecord.app.admission import admit
+from onrecord.app.adopt import adopt
 from onrecord.app.catalog import CONFIG, HELP, INIT
 from onrecord.app.describe import describe_operation
 from onrecord.app.rebuild import rebuild
@@ -23,6 +24,24 @@ def make_vault(call: Call) -> tuple[Reply, int]:
     reply = Reply(data={"vault": opened.session.store.vault, "path": path})
     reply.join(opened.opening)
     return reply, 0
+
+
+def adopt_vault(call: Call) -> tuple[Reply, int]:
+    """Run `adopt`: show, or with `--yes` close the vault and open it anew under a new log."""
+    opened = call.services.open_vault(call.settings, call.caller, True)
+    try:
+        reply = adopt(opened.session, call.given)
+    finally:
+        opened.close()
+    if not call.given.get("yes"):
+        reply.join(opened.opening)
+        return reply, 0
+    again, aside = call.services.adopt_vault(call.settings, call.caller)
+    call.closing.callback(again.close)
+    data = reply.data | {"adopted": True, "log": again.session.store.log, "set_aside": aside}
+    accepted = Reply(data=data)
+    accepted.join(again.opening)
+    return accepted, 0
 
 
 def rebuild_index(call: Call) -> tuple[Reply, int]:
