@@ -60,6 +60,7 @@ def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
     """
     from onrecord.adapters.system import SystemClock, SystemIds
     from onrecord.domain.instants import from_unix_us
+    from onrecord.storage.files.ignore_files import list_missing_lines
     from onrecord.storage.files.installation import forget_lost_log
     from onrecord.storage.files.vault_config import create_vault
 
@@ -69,6 +70,8 @@ def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
     forget_lost_log(folder, settings.state_root, vault)
     opened = open_vault(settings.replace_vault(folder), caller)
     opened.session.store.checkpoint()
+    for name, lines in list_missing_lines(folder).items():
+        opened.opening.warnings.append(f"{name} is yours and stays as it is; add to it: {', '.join(lines)}")
     return opened
 
 

@@ -144,7 +144,7 @@ CHECKS: Final = (
         "Every log goes on from what was seen of it",
         (
             Code("ledger_rolled_back", (_CRITICAL,), "the own ledger does not continue the head acknowledged here",
-                 "Put the newest vault back; if it is lost, move the state folder away."),
+                 "Put the newest vault back; if it is lost, `onrecord adopt` shows what would be given up."),
             Code("log_forked", (_WARNING,), "another log is not the one that was seen here before",
                  "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
         ),
@@ -266,6 +266,12 @@ CHECKS: Final = (
             Code("config_invalid", (_WARNING, _CRITICAL), "a setting, a file of settings or a variable cannot be used",
                  "Correct or remove it; `onrecord config` shows each setting."),
         ),
+    ),
+    Check(
+        "sync.patterns",
+        "Every sync program leaves alone what is this machine's",
+        (Code("sync_patterns_missing", (_WARNING,), "a sync program handles the vault and its patterns lack lines",
+              "Add the lines named; docs/SYNC.md tells why."),),
     ),
     Check(
         "clock",

@@ -30,7 +30,7 @@ class Source:
 
 
 SOURCES: Final = (
-    Source(check_installation, ("vault.config", "vault.strays", "state.installation", "state.key")),
+    Source(check_installation, ("vault.config", "vault.strays", "state.installation", "state.key", "sync.patterns")),
     Source(check_settings, ("settings.known",)),
     Source(check_logs, ("ledger.lines", "versions.rows", "versions.commitments", "vault.format")),
     Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),

@@ -12,6 +12,7 @@ from onrecord.domain.problem import Problem, Severity
 from onrecord.storage.files.claims import find_strays
 from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.head import read_head
+from onrecord.storage.files.ignore_files import find_unguarded
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_damage
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.vault_config import CONFIG_NAME, FORMAT, TEMPORARY_CONFIG_NAME, VaultConfig
@@ -39,6 +40,7 @@ def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Prob
     if vault.stat(TEMPORARY_CONFIG_NAME) is not None:
         message = "left by an init that was cut off"
         yield Problem(TEMPORARY_CONFIG_NAME, 0, "temporary_left", Severity.INFO, message, "Remove it.")
+    yield from find_unguarded(vault.root)
     try:
         yield from find_strays(vault, is_state=False)
     except OSError as error:

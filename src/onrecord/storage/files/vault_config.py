@@ -13,6 +13,7 @@ from onrecord.domain.errors import NoVaultError, VaultExistsError
 from onrecord.domain.ids import ALPHABET, VAULT_ID_CHARS, LogId, VaultId, encode_base32, is_log_id
 from onrecord.ports.system import IdSource
 from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.ignore_files import make_ignore_files
 
 CONFIG_NAME = "onrecord.toml"
 _CONFIG_MAX_BYTES = 1 << 20
@@ -168,6 +169,7 @@ def _make_parts(disk: Disk, config: bytes) -> None:
     if not os.path.lexists(os.path.join(disk.root, README_NAME)):
         disk.write_new(README_NAME, _README.encode())
         disk.sync(README_NAME)
+    make_ignore_files(disk)
     if config:
         if disk.stat(TEMPORARY_CONFIG_NAME) is not None:
             disk.unlink(TEMPORARY_CONFIG_NAME)

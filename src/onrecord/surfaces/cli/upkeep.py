@@ -23,6 +23,7 @@ def make_vault(call: Call) -> tuple[Reply, int]:
     call.closing.callback(opened.close)
     reply = Reply(data={"vault": opened.session.store.vault, "path": path})
     reply.join(opened.opening)
+    reply.warnings.extend(opened.opening.warnings)
     return reply, 0
 
 
