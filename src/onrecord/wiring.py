@@ -147,7 +147,8 @@ def _begin_reconcile(session: Session, opening: Reply) -> None:
 
     comparison = Comparison(session.store, session.index)
     is_done = comparison.advance(OPENING_PIECES)
-    if is_done and not comparison.changed:
+    has_missing = comparison.unmet or session.store.absences.read().missing
+    if is_done and not comparison.changed and not has_missing:
         return
     session.comparison = comparison
     if is_done:

@@ -41,8 +41,7 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     seen: dict[str, list[object]] = {name: [] for name in OPERATIONS}
 
     def call(operation: str, *words: str, stdin: bytes = b"") -> dict[str, object]:
-        command = ["repair", "replay"] if operation == "replay" else [operation]
-        data = onrecord(*command, *words, stdin=stdin).data
+        data = onrecord(*OPERATIONS[operation].command.split(), *words, stdin=stdin).data
         seen[operation].append(data)
         return data
 
@@ -86,6 +85,10 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         call(name)
     call("help", "find")
     call("help", "remember")
+    for number in range(8):
+        path = Path(onrecord.vault, str(onrecord("read", str(call("remember", f"gone {number}")["id"])).data["path"]))
+        path.unlink()
+    call("missing")
     return seen
 
 

@@ -65,7 +65,12 @@ def test_every_argument_reaches_its_operation(onrecord: CommandLine, monkeypatch
         raise Stop
 
     received: dict[str, object] = {}
-    functions = {"history": "list_history", "doctor": "diagnose", "status": "describe_status"}
+    functions = {
+        "history": "list_history",
+        "doctor": "diagnose",
+        "status": "describe_status",
+        "missing": "repair_missing",
+    }
     taking = [name for name in (*METHODS, *OF_IMPORT) if list_arguments(name)]
     with package.open(onrecord.vault) as vault:
         for name in taking:

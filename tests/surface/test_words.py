@@ -83,5 +83,6 @@ def test_help_takes_a_command_as_it_is_typed(onrecord: CommandLine, words: tuple
 
 
 def test_help_of_a_group_lists_its_commands(onrecord: CommandLine) -> None:
-    assert [item["command"] for item in onrecord("help", "repair").data["operations"]] == ["repair replay"]
+    told = [item["command"] for item in onrecord("help", "repair").data["operations"]]
+    assert told == ["repair replay", "repair missing"]
     assert onrecord("help", "repair", as_json=False).out.startswith("repair replay ")

@@ -264,6 +264,7 @@ STATUS: Final = Operation(
         "logs", *_below("logs[].", ("log", "entries", "own")), "logs_total",
         "backup", "backup.lines", "backup.waiting",
         "index", "index.behind",
+        "missing", *_below("missing.", ("records", "retirement_suspended")),
         "problems",
     ),
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
+from itertools import accumulate
 
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import FileRow, Index
@@ -20,9 +21,15 @@ _SAME_TICK_NS = 2_000_000_000
 
 
 class Comparison:
-    """Looks at every file once; keeps the paths of those that are not as stamped.
+    """Looks at every file once; keeps the paths of those that are not as stamped, and of stamped ones it did not meet.
 
-    A stamp that changes while the comparison is under way only makes a file be looked at again.
+    A stamp that changes while the comparison is under way only makes a file be looked at again. Of what lies below a
+    folder that could not be read, or at or below anything else that is no file of the vault, nothing is said.
+
+    Attributes:
+        changed: Files that are new or not as stamped.
+        unmet: Stamped files that were not met, by path; complete when the comparison is done.
+        has_unread: Whether a folder could not be read, or stamped files lie below something that is none.
 
     Args:
         store: Scans.
@@ -31,6 +38,8 @@ class Comparison:
 
     def __init__(self, store: VaultStore, index: Index) -> None:
         self.changed: list[str] = []
+        self.unmet: list[str] = []
+        self.has_unread = False
         self._is_done = False
         self._pieces = self._compare(store, index)
 
@@ -48,6 +57,8 @@ class Comparison:
     def _compare(self, store: VaultStore, index: Index) -> Iterator[bool]:
         """Yield after each piece of work."""
         known: dict[str, FileRow] = {}
+        recent: set[str] = set()
+        closed: set[str] = set()
         after = ""
         while True:
             with index.read() as reader:
@@ -55,11 +66,28 @@ class Comparison:
             for row in page:
                 after, _, mtime_ns, ctime_ns, _, _, checked_ns = row
                 # A tool may set mtime back; nobody sets ctime.
-                if abs(checked_ns - ctime_ns) >= _SAME_TICK_NS <= abs(checked_ns - mtime_ns):
+                if min(abs(checked_ns - ctime_ns), abs(checked_ns - mtime_ns)) < _SAME_TICK_NS:
+                    recent.add(after)
+                else:
                     known[after] = row
             if len(page) < _PAGE_COUNT:
                 break
             yield True
         for found in store.compare_files(known):
-            self.changed += [item.path for item in found if not isinstance(item, Problem)]
+            for item in found:
+                if isinstance(item, Problem):
+                    closed.add(item.path)
+                    self.has_unread = self.has_unread or item.code == "folder_unreadable"
+                else:
+                    self.changed.append(item.path)
             yield True
+        self._note_unmet({*known, *recent}.difference(self.changed), closed)
+
+    def _note_unmet(self, unmet: Iterable[str], closed: Set[str]) -> None:
+        """Keep what may be missing: not what is there as something else, nor what lies below a closed folder."""
+        for path in sorted(unmet):
+            above = accumulate(path.split("/")[:-1], "{}/{}".format)
+            if closed and not closed.isdisjoint(above):
+                self.has_unread = True
+            elif path not in closed:
+                self.unmet.append(path)

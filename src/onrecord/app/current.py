@@ -15,8 +15,8 @@ from onrecord.ports.store import VersionRow
 class CurrentVersion:
     """The current version of one record.
 
-    `growing` hashes a transcript as its turns are taken, `sha256` is of a whole file; `taken` has for each log the last
-    entry that the bytes come from.
+    `is_file`: it should have a file, as all have but those that are retired. `growing` hashes a transcript as its turns
+    are taken, `sha256` is of a whole file; `taken` has for each log the last entry that the bytes come from.
     """
 
     ref: EntryRef
@@ -57,7 +57,7 @@ class Current:
                 known.taken[row.ref.log] = row.ref.seq
             return
         digest = hashlib.sha256(draft.data)
-        is_file = draft.mode in ("placed", "observed")
+        is_file = draft.mode in ("placed", "observed") and draft.status != "retired"
         growing = digest if draft.kind == "event" else None
         taken = {row.ref.log: row.ref.seq}
         made = CurrentVersion(

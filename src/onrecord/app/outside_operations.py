@@ -26,4 +26,15 @@ ADOPT: Final = Operation(
     ),
 )
 
-OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (ADOPT,)
+MISSING: Final = Operation(
+    "missing",
+    "Show the memories whose file is gone, and how much of their wait is left.",
+    (Argument("retire", Kind.FLAG, "retire them now; the user alone may, at a terminal"),),
+    (
+        "missing", *(f"missing[].{name}" for name in ("id", "title", "path", "since", "left_s")),
+        "total", "records", "retirement_suspended", "retired", "truncated?",
+    ),
+    group="repair",
+)  # fmt: skip
+
+OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (ADOPT, MISSING)

@@ -140,7 +140,7 @@ def _describe(
         data |= {"text": text, "truncated": True, "next_span": f"{start + len(text)}:{stop}"}
         reply.warnings.append(f"the page ends at {budget_bytes} bytes; go on with --span {data['next_span']}")
     data["span"] = f"{start}:{start + len(text)}"
-    if place is not None and place.is_missing:
+    if place is not None and place.is_missing and head.status != "retired":
         reply.warnings.append("the file of this memory is missing; its last version is shown")
     reply.warnings.extend(problem.message for problem in record.problems if problem.severity != "info")
     for name, copy, value in (("status", record.server.status, head.status), ("kind", record.server.kind, head.kind)):

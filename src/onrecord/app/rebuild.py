@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from onrecord.app.absences import list_homeless, look
 from onrecord.app.arrivals import Meetings, find_mark
 from onrecord.app.current import Current
 from onrecord.app.indexing import build_document
@@ -38,19 +39,22 @@ def rebuild(session: Session, progress: Progress) -> Reply:
     reply = Reply()
     counter = _Counter(progress)
     left: list[str] = []
+    current = Current()
     with session.store.write():
-        session.index.rebuild(_list_batches(session, counter, left))
+        session.index.rebuild(_list_batches(session, counter, left, current))
     if left:
         reconcile_paths(session, left, reply, wait_s=None)
     with session.index.read() as reader:
         counts = reader.count()
+        homeless = list_homeless(session, reader, current.records)
+    look(session, reply, suspects=homeless, wait_s=None)
     reply.data = {"documents": counts.get("versions", 0) + counts.get("turns", 0), "files": counts.get("files", 0)}
     return reply
 
 
 def fill(session: Session) -> None:
     """Make the index anew as far as reading alone allows; the caller sees to it that nobody else changes it."""
-    session.index.rebuild(_list_batches(session, _Counter(lambda _: None), []))
+    session.index.rebuild(_list_batches(session, _Counter(lambda _: None), [], Current()))
 
 
 class _Counter:
@@ -67,9 +71,12 @@ def _hash(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def _list_batches(session: Session, counter: _Counter, left: list[str]) -> Iterator[IndexBatch]:
-    """Yield all rows, then the stamps of files that hold the current version; `left` gets the paths of all others."""
-    current, meetings = Current(), Meetings()
+def _list_batches(session: Session, counter: _Counter, left: list[str], current: Current) -> Iterator[IndexBatch]:
+    """Yield all rows, then the stamps of files that hold the current version; `left` gets the paths of all others.
+
+    `current` is empty and gets the current version of each record.
+    """
+    meetings = Meetings()
     for head in session.store.list_logs():
         documents: list[Document] = []
         is_known, last = True, -1

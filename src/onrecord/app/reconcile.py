@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from onrecord.app.absences import look
 from onrecord.app.comparison import Comparison
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found, Identities, Identity, hash_data, is_same_file, read_bytes
@@ -68,7 +69,9 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
         session.comparison = comparison
         reply.degrade("reconciling", "The files are still being compared; ask again for what was edited meanwhile.")
         return 0
-    return reconcile_paths(session, comparison.changed, reply, wait_s=wait_s) if comparison.changed else 0
+    made = reconcile_paths(session, comparison.changed, reply, wait_s=wait_s) if comparison.changed else 0
+    look(session, reply, comparison.unmet, has_unread=comparison.has_unread, wait_s=wait_s)
+    return made
 
 
 def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wait_s: float | None = 0) -> int:

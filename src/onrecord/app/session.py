@@ -204,7 +204,12 @@ class Session:
             self.problems.append(problem)
 
     def publish(
-        self, receipt: Receipt, reply: Reply, documents: Sequence[Document] = (), stamps: Sequence[FileStamp] = ()
+        self,
+        receipt: Receipt,
+        reply: Reply,
+        documents: Sequence[Document] = (),
+        stamps: Sequence[FileStamp] = (),
+        removed: Sequence[str] = (),
     ) -> None:
         """Make a commit searchable. The commit stands whatever happens here.
 
@@ -213,6 +218,7 @@ class Session:
             reply: Gets warnings and degradation.
             documents: Documents already built of the receipt's rows; empty builds them here.
             stamps: Stamps of files that were observed, not placed.
+            removed: Paths that hold no record any more.
         """
         built = list(documents) or [part for row in receipt.rows for part in self.build(row, self.yaml)]
         files = [*stamps, *self._stamp_placed(receipt)]
@@ -220,7 +226,8 @@ class Session:
             reply.degrade("not_placed", f"{receipt.not_placed}; it is kept in the journal and served from there")
         reply.warnings.extend(problem.message for problem in receipt.problems)
         try:
-            self.index.apply(IndexBatch(built, files=files, watermarks={self.store.log: self.store.entries}))
+            marks = {self.store.log: self.store.entries}
+            self.index.apply(IndexBatch(built, files=files, removed_files=removed, watermarks=marks))
         except (StorageFailedError, DamagedError) as error:
             reply.degrade("index_behind", f"{error.reason}; `onrecord reindex` mends it")
 

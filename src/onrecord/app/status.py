@@ -8,6 +8,7 @@ from onrecord.app.admission import admit
 from onrecord.app.catalog import STATUS
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
+from onrecord.app.suspension import describe_missing
 
 
 def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
@@ -15,7 +16,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
 
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
-        backup{waiting, lines}, index{behind}, problems.
+        backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, problems.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -41,6 +42,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "logs_total": len(logs),
         "backup": {"lines": lines, "waiting": lines - done},
         "index": {"behind": behind},
+        "missing": describe_missing(session, reply),
         "problems": len({*session.store.find_problems(), *session.problems}),
     }
     if lines > done:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from onrecord.domain.absences import Absences
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, VaultId
 from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem
@@ -215,6 +216,24 @@ class BackupLog(Protocol):
         """Keep how many lines were replayed."""
 
 
+class AbsenceStore(Protocol):
+    """What this installation keeps of the memories whose file is gone."""
+
+    def read(self) -> Absences:
+        """Return what is known; nothing where it was lost.
+
+        Raises:
+            StorageFailedError: it cannot be read.
+        """
+
+    def write(self, absences: Absences) -> None:
+        """Replace what is known. Under the vault's lock.
+
+        Raises:
+            StorageFailedError: not written.
+        """
+
+
 class VaultStore(Protocol):
     """Versions, ledger and files of one vault through one installation."""
 
@@ -277,10 +296,11 @@ class VaultStore(Protocol):
     def scan_files(self) -> Iterator[FileState | Problem]:
         """Yield every regular `.md` file in the record folders, and problems for what is not one; any order."""
 
-    def compare_files(self, known: Mapping[str, FileRow]) -> Iterator[Sequence[FileState | Problem]]:
+    def compare_files(self, known: dict[str, FileRow]) -> Iterator[Sequence[FileState | Problem]]:
         """Scan as `scan_files`, leaving out the files that are as known, by path; yield after each piece of work.
 
-        The pieces are bounded in the number of names looked at, so that a caller can stop between two.
+        What was met is taken out of `known`; what is left at the end was not met. The pieces are bounded in the number
+        of names looked at, so that a caller can stop between two.
         """
 
     def measure_lag_us(self) -> int:
@@ -322,6 +342,10 @@ class VaultStore(Protocol):
     @property
     def backup(self) -> BackupLog:
         """The backup for writes while the vault cannot be written."""
+
+    @property
+    def absences(self) -> AbsenceStore:
+        """What is kept of the memories whose file is gone."""
 
     def find_problems(self) -> Sequence[Problem]:
         """Return what the store knows to be wrong with itself; see docs/format/record.md for codes."""

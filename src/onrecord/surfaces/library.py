@@ -14,6 +14,7 @@ from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.importing import import_markdown, import_turns
+from onrecord.app.missing import repair_missing
 from onrecord.app.read import batch_read, read
 from onrecord.app.rebuild import rebuild
 from onrecord.app.remember import remember
@@ -213,6 +214,11 @@ class Vault:
     def replay(self, *, dry_run: bool = False) -> Report:
         """Write the next page of the backup to the vault."""
         reply = replay(self._session, {"dry_run": dry_run})
+        return Report(**self._tell(reply), data=reply.data)
+
+    def missing(self, *, retire: bool = False) -> Report:
+        """List the memories whose file is gone; retiring them before their time is the user's, at a terminal."""
+        reply = repair_missing(self._session, {"retire": retire})
         return Report(**self._tell(reply), data=reply.data)
 
     def verify(self) -> Report:

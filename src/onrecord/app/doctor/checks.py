@@ -172,6 +172,8 @@ CHECKS: Final = (
         (
             Code("not_a_regular_file", (_WARNING, _CRITICAL), "a link, a special file, or a folder that cannot be read",
                  "Put the file itself here, or mend its permissions."),
+            Code("folder_unreadable", (_WARNING,), "the folder cannot be read; nothing below it is judged",
+                 "Mend its permissions or bring its disk back."),
             Code("not_utf8", (_WARNING,), "name or bytes of the file are not UTF-8", "Save it as UTF-8."),
             Code("file_too_large", (_WARNING,), "the file is above 8 MiB", "Split the file."),
             Code("too_deep", (_WARNING,), "the folder lies too deep", "Move its files further up."),
@@ -225,8 +227,12 @@ CHECKS: Final = (
     Check(
         "files.missing",
         "Every memory has its file",
-        (Code("missing_file", (_WARNING,), "the file of a memory is gone; its versions are kept",
-              "Put it back, or see `onrecord history ID`."),),
+        (
+            Code("missing_file", (_WARNING,), "the file of a memory is gone; its versions are kept",
+                 "Put it back, or see `onrecord history ID`."),
+            Code("retirement_suspended", (_WARNING,), "so many files are gone that none of the memories is retired",
+                 "Bring the files back, or see `onrecord repair missing`."),
+        ),
     ),
     Check(
         "files.placed",

@@ -16,6 +16,7 @@ from onrecord.app.doctor.parts import check_installation, check_settings, check_
 from onrecord.app.doctor.record_files import check_displaced, check_files
 from onrecord.app.doctor.report import build_report
 from onrecord.app.session import Degraded, Reply, Session
+from onrecord.app.suspension import check_suspension
 from onrecord.domain.errors import InvalidInputError, OnRecordError
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
@@ -40,6 +41,7 @@ SOURCES: Final = (
          "files.transcripts", "files.leftovers"),
     ),
     Source(check_displaced, ("files.displaced",)),
+    Source(check_suspension, ("files.missing",)),
     Source(compare_indexes, ("index.equal",)),
 )  # fmt: skip
 

@@ -47,6 +47,9 @@ def check_files(session: Session) -> Iterator[Problem]:
 def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: set[str]) -> Iterator[Problem]:
     others = [other.path for other in reader.find_files_of(stamp.record)]
     is_transcript = path.startswith("events/")
+    head = reader.get_current(stamp.record)
+    if head is not None and head.status == "retired":
+        return
     if is_transcript or not any(other in present for other in others):
         yield _name_missing(path, stamp.record)
 
@@ -55,7 +58,7 @@ def _check_forgotten(session: Session, reader: IndexReader, known: set[RecordId]
     """Name the records whose file was gone already when the index was made."""
     for record in reader.find_ids("", _ALL):
         head = reader.get_current(record) if record not in known else None
-        if head is not None and locate(session, reader, head).is_missing:
+        if head is not None and head.status != "retired" and locate(session, reader, head).is_missing:
             yield _name_missing(head.path, record)
 
 

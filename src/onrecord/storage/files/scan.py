@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from onrecord.domain.filenames import RECORD_FOLDERS
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
@@ -38,8 +38,8 @@ def scan_records(disk: Disk) -> Iterator[FileState | Problem]:
         yield from found
 
 
-def compare_records(disk: Disk, known: Mapping[str, FileRow]) -> Iterator[list[FileState | Problem]]:
-    """Scan as `scan_records` and leave out the files that are as known, by path.
+def compare_records(disk: Disk, known: dict[str, FileRow]) -> Iterator[list[FileState | Problem]]:
+    """Scan as `scan_records` and leave out the files that are as known, by path; `known` keeps those that are not met.
 
     Yields:
         What was found among the next `SLICE_COUNT` names or some more, often nothing; what is left at the end.
@@ -57,7 +57,7 @@ def compare_records(disk: Disk, known: Mapping[str, FileRow]) -> Iterator[list[F
 
 
 def _scan_folder(
-    disk: Disk, folder: str, depth: int, known: Mapping[str, FileRow]
+    disk: Disk, folder: str, depth: int, known: dict[str, FileRow]
 ) -> Iterator[tuple[int, list[FileState | Problem]]]:
     """Yield how many names were looked at, a folder counted as some, and what was found among them."""
     inner: list[str] = []
@@ -67,7 +67,7 @@ def _scan_folder(
     try:
         with disk.folder(folder) as fd, os.scandir(fd) as entries:
             for entry in entries:
-                row = known.get(above + entry.name)
+                row = known.pop(above + entry.name, None)
                 if row is None or not _is_as_known(entry, row):
                     item = _describe_entry(entry, above + entry.name)
                     if isinstance(item, str):
@@ -82,7 +82,9 @@ def _scan_folder(
         return
     except OSError as error:
         reason = os.strerror(error.errno or 0)
-        found.append(Problem(folder, 0, "not_a_regular_file", Severity.WARNING, f"the folder cannot be read: {reason}"))
+        message = f"the folder cannot be read: {reason}"
+        mend = "Mend its permissions or bring its disk back; what it holds is judged when it can be read."
+        found.append(Problem(folder, 0, "folder_unreadable", Severity.WARNING, message, mend))
     yield SLICE_COUNT - left + _FOLDER_COST, found
     for path in inner:
         if depth < MAX_DEPTH:

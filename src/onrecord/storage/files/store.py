@@ -22,6 +22,7 @@ from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import FileRow
 from onrecord.ports.store import FileState, LogHead, Rollback, VersionRow
 from onrecord.ports.system import Clock, IdSource
+from onrecord.storage.files.absences import AbsenceFile
 from onrecord.storage.files.adoption import Adoption, find_rollback, read_adoption
 from onrecord.storage.files.backup import Backup
 from onrecord.storage.files.disk import Disk, storage_errors
@@ -78,6 +79,7 @@ class FileVaultStore:
             self._vault = self.open_disk(options.folder)
             self._state = self.open_disk(installation.folder) if installation.folder else None
         self.backup = Backup(self._state)
+        self.absences = AbsenceFile(self._state)
         self._logs = LogFolders(self._vault)
         self._foreign = ForeignHeads(self._logs)
         state = self._state
@@ -289,7 +291,7 @@ class FileVaultStore:
         """Yield every record file's state, and problems for what is not one."""
         return scan_records(self._vault)
 
-    def compare_files(self, known: Mapping[str, FileRow]) -> Iterator[Sequence[FileState | Problem]]:
+    def compare_files(self, known: dict[str, FileRow]) -> Iterator[Sequence[FileState | Problem]]:
         """Scan as `scan_files`, leaving out the files that are as known; yield after each thousand names."""
         return compare_records(self._vault, known)
 

@@ -53,6 +53,7 @@ COMMANDS: Final = {
     "capture": ("onrecord.app.capture", "capture"),
     "import": ("onrecord.surfaces.cli.intake", "import_path"),
     "replay": ("onrecord.app.replay", "replay"),
+    "missing": ("onrecord.app.missing", "repair_missing"),
     "verify": ("onrecord.surfaces.cli.checks", "check_ledger"),
     "doctor": ("onrecord.surfaces.cli.checks", "check_vault"),
     "status": ("onrecord.app.status", "describe_status"),

@@ -164,6 +164,15 @@ def _print_verify(data: Data) -> None:
     print(f"this does not show: {'; '.join(data['not_shown'])}")
 
 
+def _print_missing(data: Data) -> None:
+    for item in data["missing"]:
+        left = f"{item['left_s'] / 3_600:.1f} h of the wait left"
+        _say(f"{item['id']}  since {item['since']}  {left}  {item['path']}  {item['title']}")
+    _print_cut(len(data["missing"]), data["total"], "memories")
+    suspended = "; retirement is suspended" if data["retirement_suspended"] else ""
+    print(f"{data['total']} of {data['records']} memories have no file, {data['retired']} retired now{suspended}")
+
+
 def _print_config(data: Data) -> None:
     for item in data["settings"]:
         _say(f"{item['name']:<20} {item['value']!s:<28} {item['source']:<12} {item['doc']}")
@@ -193,6 +202,7 @@ _PRINTERS: dict[str, Callable[[Data], None]] = {
     "history": _print_history,
     "doctor": _print_doctor,
     "verify": _print_verify,
+    "missing": _print_missing,
     "config": _print_config,
     "help": _print_help,
 }

@@ -1,0 +1,72 @@
+"""Show the memories whose file is gone, and retire them at the user's word without waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from onrecord.app.absences import list_missing, retire_missing
+from onrecord.app.admission import admit
+from onrecord.app.callers import check_user
+from onrecord.app.outside_operations import MISSING
+from onrecord.app.pages import take_page
+from onrecord.app.reconcile import reconcile
+from onrecord.app.session import Reply, Session
+from onrecord.app.suspension import describe_missing
+from onrecord.domain.absences import Absences
+
+
+def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
+    """List the memories whose file is gone; with `retire` retire all of them now, suspended or not.
+
+    Returns:
+        data: missing[] {id, title, path, since, left_s} by id, as many as the page has room for (`truncated`), left_s
+        in seconds of opened time; total, records (how many should have a file), retirement_suspended, retired.
+
+    Raises:
+        ApprovalRequiredError: `retire` and the caller is not at a terminal.
+        InvalidInputError: the call is refused.
+        NotWritableError: not all were retired.
+    """
+    is_retiring = admit(MISSING, given).get("retire") is True
+    if is_retiring:
+        check_user(session.caller, "retire memories before their time")
+    reply = Reply()
+    session.refresh(reply)
+    reconcile(session, reply)
+    retired = _retire_all(session, reply) if is_retiring else 0
+    absences = session.store.absences.read()
+    items = take_page(_describe(session, absences), session.policy.page_bytes)
+    reply.data = {
+        "missing": items,
+        "total": len(absences.missing),
+        "records": absences.records,
+        "retirement_suspended": describe_missing(session, reply)["retirement_suspended"],
+        "retired": retired,
+    }
+    if len(items) < len(absences.missing):
+        reply.data["truncated"] = True
+    return reply
+
+
+def _retire_all(session: Session, reply: Reply) -> int:
+    with session.write() as unit:
+        absences = session.store.absences.read()
+        with session.index.read() as reader:
+            gone = [head.id for head in list_missing(session, reader, sorted(absences.missing))]
+        retired = retire_missing(session, unit, gone, reply, session.caller.actor)
+        session.store.absences.write(absences.drop(retired))
+    return len(retired)
+
+
+def _describe(session: Session, absences: Absences) -> Iterator[dict[str, object]]:
+    with session.index.read() as reader:
+        for record in sorted(absences.missing):
+            head = reader.get_current(record)
+            if head is not None:
+                yield {
+                    "id": record,
+                    "title": head.title,
+                    "path": head.path,
+                    "since": absences.missing[record].since,
+                    "left_s": absences.measure_left(record) // 1_000_000,
+                }
