@@ -22,6 +22,8 @@ VAULT_ID_CHARS = 24
 BLOCK_ID_CHARS = 10
 PREFIX_MIN_CHARS = 4
 
+SECTION_MARK = "~"
+
 _READ_AS = str.maketrans("oil", "011")
 _ALLOWED = frozenset(ALPHABET)
 
@@ -54,6 +56,11 @@ def _normalise(text: str) -> str:
     return text.strip().lower().translate(_READ_AS)
 
 
+def decode_base32(text: str) -> int:
+    """Return the number that a text of Crockford's base32, lower case, writes."""
+    return sum(ALPHABET.index(digit) << (5 * place) for place, digit in enumerate(reversed(text)))
+
+
 def is_log_id(text: str) -> bool:
     """Tell whether `text` has the form of a log id."""
     return len(text) == LOG_ID_CHARS and _ALLOWED.issuperset(text)
@@ -63,16 +70,37 @@ def parse_id_prefix(text: object, field: str = "id") -> str:
     """Read a record id or a prefix of at least 4 characters, in either case, `o` as 0, `i` and `l` as 1.
 
     Raises:
-        InvalidInputError: not a string, too short, too long, or a character outside base32.
+        InvalidInputError: not a string, too short, too long, a character outside base32, or the id of a section.
     """
     if not isinstance(text, str):
         raise InvalidInputError("an id is a string", field=field)
     prefix = _normalise(text)
+    if prefix.startswith(SECTION_MARK):
+        raise InvalidInputError(
+            "a section of another program's file has no versions and is not changed here", field=field,
+            hint="`onrecord read` shows it; what changes it is its own file.",
+        )  # fmt: skip
     if not PREFIX_MIN_CHARS <= len(prefix) <= RECORD_ID_CHARS or not _ALLOWED.issuperset(prefix):
         raise InvalidInputError(
             "an id has 4 to 12 characters of base32", field=field, hint="Copy the id from find or remember."
         )
     return prefix
+
+
+def parse_readable_id(text: object, field: str = "id") -> str:
+    """Read what can be read: a record id, a prefix of one, or the id of a section, `~` and 12 characters.
+
+    Raises:
+        InvalidInputError: as `parse_id_prefix`; a section's id is given whole.
+    """
+    if not isinstance(text, str) or not text.strip().startswith(SECTION_MARK):
+        return parse_id_prefix(text, field)
+    digits = _normalise(text)[len(SECTION_MARK) :]
+    if len(digits) != RECORD_ID_CHARS or not _ALLOWED.issuperset(digits):
+        raise InvalidInputError(
+            "a section's id has ~ and 12 characters of base32", field=field, hint="Copy the whole id from find."
+        )
+    return SECTION_MARK + digits
 
 
 def parse_record_id(text: object, field: str = "id") -> RecordId:
