@@ -6,24 +6,29 @@ Each function brings in what it needs itself, so that a command pays for nothing
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, BinaryIO
 
 from onrecord.surfaces.services import Opened, Services
 
 if TYPE_CHECKING:
-    from onrecord.app.session import Caller, Policy, Reply, Session
+    from onrecord.app.session import Caller, NativeOpener, Policy, Reply, Session
+    from onrecord.app.source_scan import NativeParts
     from onrecord.config import Settings
     from onrecord.domain.front_matter import YamlReading
-    from onrecord.ports.index import Document, Index
+    from onrecord.domain.sections import Section
+    from onrecord.ports.index import Document, Index, Partition
+    from onrecord.ports.native import NativeFile, NativeSource
     from onrecord.ports.signing import Verifier
     from onrecord.ports.sources import SourceFile
     from onrecord.ports.store import VersionRow
     from onrecord.ports.yaml_reader import YamlReader
-    from onrecord.storage.files.store import FileVaultStore
+    from onrecord.storage.files.store import FileVaultStore, StoreOptions
     from onrecord.surfaces.library import Vault
 
 _INDEX_NAME = "index.sqlite3"
+_SOURCES_NAME = "sources.json"
 
 
 def settle_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
@@ -108,6 +113,7 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     index, is_fresh, is_in_memory = _open_index(store, opening)
     session = Session(store, index, clock, ids, _LateReader(), policy, caller, _build_document, _continue_reconcile)
     session.owns_index = is_in_memory
+    session.open_native = _name_opener(store, options)
     session.make_index = _make_index_in_memory
     if is_fresh and is_index_needed:
         _fill_index(session, opening)
@@ -159,6 +165,46 @@ def _continue_reconcile(session: Session, reply: Reply, pieces: int | None) -> i
     from onrecord.app.reconcile import continue_reconcile
 
     return continue_reconcile(session, reply, pieces)
+
+
+def _name_opener(store: FileVaultStore, options: StoreOptions) -> NativeOpener:
+    """Return what opens the sources of a vault; where it has none, nothing is loaded."""
+    listed = os.path.join(store.state_folder, _SOURCES_NAME)
+    closed = (options.folder, options.state_root)
+
+    def open_native(session: Session, is_needed: bool) -> NativeParts | None:
+        if not store.state_folder or not (is_needed or os.path.lexists(listed)):
+            return None
+        from onrecord.app.source_scan import NativeParts
+        from onrecord.storage.files.source_list import FileShelf
+
+        def hold() -> AbstractContextManager[None]:
+            return nullcontext() if session.owns_index else store.hold(0)
+
+        shelf = FileShelf(store.state_folder, closed)
+        return NativeParts(shelf, session.index, session.clock, _build_sections, _cut_sections, _clean_path, hold)
+
+    return open_native
+
+
+def _build_sections(
+    source: NativeSource, file: NativeFile, data: bytes, partition: Partition, stamp: str
+) -> Sequence[Document]:
+    from onrecord.app.native_sections import build_sections
+
+    return build_sections(source, file, data, partition, stamp)
+
+
+def _cut_sections(source: NativeSource, path: str, data: bytes) -> Sequence[Section] | None:
+    from onrecord.app.native_sections import cut_file
+
+    return cut_file(source, path, data)
+
+
+def _clean_path(path: str) -> str:
+    from onrecord.app.native_sections import clean_path
+
+    return clean_path(path)
 
 
 def _admit_caller(settings: Settings, caller: Caller) -> tuple[Caller, Policy]:

@@ -40,9 +40,9 @@ def test_every_operation_and_argument_has_a_line_of_help(name: str) -> None:
 
 def test_help_of_every_command_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
     for name in OPERATIONS:
-        words = [*OPERATIONS[name].command.split(), "--help"]
         if name == "batch_read":
             continue
+        words = [*OPERATIONS[name].command.split(), "--help"]
         with pytest.raises(SystemExit) as left:
             build_parser().parse_args(words)
         assert left.value.code == 0

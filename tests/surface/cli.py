@@ -45,12 +45,15 @@ class CommandLine:
         self._monkeypatch = monkeypatch
         self.vault = vault
 
-    def __call__(self, *words: str, stdin: bytes = b"", as_json: bool = True) -> Done:
-        out, err = io.StringIO(), io.StringIO()
+    def __call__(self, *words: str, stdin: bytes = b"", as_json: bool = True, at_terminal: bool = False) -> Done:
+        class Stream(io.StringIO):
+            def isatty(self) -> bool:
+                return at_terminal
 
-        class Stdin(io.StringIO):
+        class Stdin(Stream):
             buffer = io.BytesIO(stdin)
 
+        out, err = Stream(), io.StringIO()
         with self._monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,8 +40,8 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Replies of every operation, with all members that they can have."""
     seen: dict[str, list[object]] = {name: [] for name in OPERATIONS}
 
-    def call(operation: str, *words: str, stdin: bytes = b"") -> dict[str, object]:
-        data = onrecord(*OPERATIONS[operation].command.split(), *words, stdin=stdin).data
+    def call(operation: str, *words: str, stdin: bytes = b"", at_terminal: bool = False) -> dict[str, object]:
+        data = onrecord(*OPERATIONS[operation].command.split(), *words, stdin=stdin, at_terminal=at_terminal).data
         seen[operation].append(data)
         return data
 
@@ -60,7 +60,11 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         call("find", "kumquat", "--mode", mode)
     call("find", "kumquat", "--limit", "1")
     call("find", "nothing")
+    section = _use_sources(call, tmp_path)
     monkeypatch.setenv("ONRECORD_PAGE_BYTES", "1024")
+    call("source_remove", "rules", at_terminal=True)
+    call("source_add", str(tmp_path / "rules"), "--name", "rules", at_terminal=True)
+    call("source_list")
     call("find", "quince", "--mode", "full")
     call("read", kept)
     for number in range(2, 8):
@@ -69,7 +73,7 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     call("history", transcript)
     with package.open(onrecord.vault) as vault:
         seen["batch_read"].append(batch_read(vault._session, {"ids": [kept, "zzzz", transcript, kept, kept]}).data)
-        seen["batch_read"].append(batch_read(vault._session, {"ids": ["zzzz", transcript]}).data)
+        seen["batch_read"].append(batch_read(vault._session, {"ids": ["zzzz", section, transcript]}).data)
         vault._session.store.backup.append(b"not a line of the backup")
     call("import", "-", stdin=b"x\n" * 100 + json.dumps({"session": "s", "turn": "1", "text": 5}).encode())
     notes = tmp_path / "notes"
@@ -79,6 +83,7 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     call("replay")
     call("status")
     Path(onrecord.vault, "memories/default/open.md").write_text("---\nopen: [\n---\nx\n")
+    call("source_remove", "gone", at_terminal=True)
     (edited,) = Path(onrecord.vault, "events/s").iterdir()
     edited.write_text(edited.read_text().replace("kumquat turn", "changed turn"))
     for name in ("doctor", "verify", "config", "reindex", "help"):
@@ -90,6 +95,25 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         path.unlink()
     call("missing")
     return seen
+
+
+def _use_sources(call: Callable[..., dict[str, object]], tmp_path: Path) -> str:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "own.md").write_text("# Rules\nquandong\n")
+    for number in range(20):
+        (rules / f".hidden {number}.md").touch()
+    gone = tmp_path / "gone.txt"
+    gone.write_text("bilberry")
+    call("source_add", str(rules), "--name", "rules", "--agent", "a", "--format", "markdown", at_terminal=True)
+    call("source_add", str(gone), "--name", "gone", at_terminal=True)
+    gone.unlink()
+    found = call("find", "quandong")["results"]
+    assert isinstance(found, list)
+    section = str(found[0]["id"])
+    call("read", section)
+    call("source_list")
+    return section
 
 
 def test_every_operation_returns_what_its_catalog_entry_tells(replies: dict[str, list[object]]) -> None:

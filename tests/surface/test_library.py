@@ -70,6 +70,8 @@ def test_every_argument_reaches_its_operation(onrecord: CommandLine, monkeypatch
         "doctor": "diagnose",
         "status": "describe_status",
         "missing": "repair_missing",
+        "source_add": "add_source",
+        "source_remove": "remove_source",
     }
     taking = [name for name in (*METHODS, *OF_IMPORT) if list_arguments(name)]
     with package.open(onrecord.vault) as vault:

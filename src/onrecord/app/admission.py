@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from onrecord.app.operation import Argument, Kind, Operation
 from onrecord.domain.errors import InvalidInputError, LimitExceededError
-from onrecord.domain.ids import parse_id_prefix
+from onrecord.domain.ids import parse_id_prefix, parse_readable_id
 from onrecord.domain.instants import parse_instant
 from onrecord.domain.limits import INTEGER_MAX, JSON_MAX_DEPTH, PATCH_TEXT_MAX_CHARS, PATCHES_MAX_BYTES
 from onrecord.domain.names import check_characters, check_name, strip_hashes
@@ -83,6 +83,8 @@ def _admit_value(argument: Argument, value: object) -> object:
             return check_name(value, argument.name, argument.maximum)
         case Kind.ID:
             return parse_id_prefix(value, argument.name)
+        case Kind.ANY_ID:
+            return parse_readable_id(value, argument.name)
         case Kind.INTEGER:
             return _check_integer(argument, value)
         case Kind.INSTANT:
@@ -99,9 +101,9 @@ def _admit_value(argument: Argument, value: object) -> object:
             return _check_span(argument.name, value)
         case Kind.NAMES:
             return _check_names(argument, value)
-        case Kind.IDS:
+        case Kind.ANY_IDS:
             items = _check_list(argument, value)
-            return tuple(parse_id_prefix(item, f"{argument.name}[{n}]") for n, item in enumerate(items))
+            return tuple(parse_readable_id(item, f"{argument.name}[{n}]") for n, item in enumerate(items))
         case Kind.PATCHES:
             return _check_patches(argument, value)
         case Kind.MAP:

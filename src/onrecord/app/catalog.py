@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from onrecord.app.native_operations import NATIVE_OPERATIONS
 from onrecord.app.operation import Argument, Kind, Operation, name_argument
 from onrecord.app.outside_operations import OUTSIDE_OPERATIONS
 from onrecord.domain import limits
@@ -19,6 +20,13 @@ _KEY: Final = Argument(
     maximum=limits.IDEMPOTENCY_KEY_MAX_CHARS,
 )
 _ID: Final = Argument("id", Kind.ID, "record id or a prefix of at least 4 characters", True, True)
+_ANY_ID: Final = Argument(
+    "id",
+    Kind.ANY_ID,
+    "record id or a prefix of at least 4 characters, or the whole id of a source's section",
+    True,
+    True,
+)
 _WHOLE_ID: Final = Argument("id", Kind.ID, "record id, all 12 characters", True, True)
 _VERSION: Final = Argument("version", Kind.INTEGER, "version number, from 1", minimum=1, maximum=limits.INTEGER_MAX)
 _TEXT: Final = Argument(
@@ -43,8 +51,8 @@ _OFFSET: Final = Argument(
 
 _PAGE: Final = ("truncated?", "next_offset?")
 _MEMORY: Final = (
-    *("id", "version", "title", "text", "origin", "status", "kind", "workspace", "path", "recorded_at", "by"),
-    *("span", "total_chars", "tags?", "truncated?", "next_span?"),
+    *("id", "version?", "title", "text", "origin", "status", "kind", "workspace?", "path", "recorded_at?", "by?"),
+    *("span", "total_chars", "tags?", "source?", "truncated?", "next_span?"),
 )
 _ERROR: Final = ("code", "reason", "field?", "hint?", "did_you_mean?")
 
@@ -95,7 +103,7 @@ FIND: Final = Operation(
             "results[].",
             (
                 "id",
-                "version",
+                "version?",
                 "title",
                 "score",
                 "kind",
@@ -105,6 +113,8 @@ FIND: Final = Operation(
                 "block?",
                 "speaker?",
                 "time?",
+                "source?",
+                "path?",
                 "total_chars?",
                 "snippet?",
                 "spans?",
@@ -121,7 +131,7 @@ READ: Final = Operation(
     "read",
     "Read one memory.",
     (
-        _ID,
+        _ANY_ID,
         _VERSION,
         Argument("span", Kind.SPAN, "A:B, code points of the text"),
     ),
@@ -131,7 +141,7 @@ BATCH_READ: Final = Operation(
     "batch_read",
     "Read several memories; each under its share of the page.",
     (
-        Argument("ids", Kind.IDS, "record ids", True, True, minimum=1, maximum=limits.BATCH_READ_MAX_COUNT),
+        Argument("ids", Kind.ANY_IDS, "record ids", True, True, minimum=1, maximum=limits.BATCH_READ_MAX_COUNT),
         _OFFSET,
     ),
     (
@@ -265,6 +275,7 @@ STATUS: Final = Operation(
         "backup", "backup.lines", "backup.waiting",
         "index", "index.behind",
         "missing", *_below("missing.", ("records", "retirement_suspended")),
+        "sources", *_below("sources.", ("sources", "files", "sections", "left_out")),
         "problems",
     ),
 )  # fmt: skip
@@ -303,6 +314,6 @@ OPERATIONS: Final = {
     operation.name: operation
     for operation in (
         INIT, REMEMBER, FIND, READ, BATCH_READ, UPDATE, HISTORY, CAPTURE, IMPORT, REPLAY, VERIFY, DOCTOR, STATUS,
-        CONFIG, REINDEX, HELP, *OUTSIDE_OPERATIONS,
+        CONFIG, REINDEX, HELP, *NATIVE_OPERATIONS, *OUTSIDE_OPERATIONS,
     )
 }  # fmt: skip

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import FIND
 from onrecord.app.content import FilePlace, locate, read_turn_text, read_version
 from onrecord.app.known import find_horizons
+from onrecord.app.natives import (
+    Natives,
+    Standing,
+    compare_sources,
+    is_native,
+    judge,
+    list_partitions,
+    name_place,
+    read_section,
+    see_sources,
+    take_in_stale,
+)
 from onrecord.app.pages import measure
 from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.analyzer import analyze_query
-from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError
+from onrecord.domain.heads import SHARED
 from onrecord.domain.ids import RecordId, show_block_id
 from onrecord.domain.instants import Instant
 from onrecord.domain.limits import PAGE_DEFAULT_COUNT
@@ -24,6 +38,27 @@ from onrecord.domain.transcript import hide_turns, parse_transcript
 from onrecord.ports.index import Filter, IndexReader, VersionHead
 
 _Shown = tuple[Ranked, VersionHead, FilePlace | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Hits in order, and what of them needs a look first: edited paths, records without their file, stale sections."""
+
+    shown: list[_Shown]
+    edited: list[str]
+    missing: list[RecordId]
+    stale: list[str]
+
+
+@dataclass(slots=True)
+class _Page:
+    """Hits as they are shown; `done` of those found are on it, or could not be read (`stale`: paths of sections)."""
+
+    results: list[dict[str, object]]
+    done: int
+    is_truncated: bool
+    stale: list[str]
+
 
 _TITLE_CHARS = 80
 _SNIPPET_CHARS = 120
@@ -54,29 +89,49 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     assert isinstance(offset, int)
     assert isinstance(limit, int)
     end = offset + limit
-    shown, edited, missing = _search(session, arguments, end + 1)
-    if look_again(session, edited, missing, reply):
-        shown, *_ = _search(session, arguments, end + 1)
+    natives = see_sources(session)
+    compare_sources(session, natives, reply)
+    found = _search(session, natives, arguments, end + 1)
+    is_changed = look_again(session, found.edited, found.missing, reply)
+    if take_in_stale(natives, found.stale, reply) or is_changed:
+        found = _search(session, natives, arguments, end + 1)
     mode = str(arguments.get("mode", "preview"))
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
-    results: list[dict[str, object]] = []
-    is_truncated = False
-    for ranked, head, place in shown[offset:end]:
-        item = _describe(session, ranked, head, place, mode, reply)
+    page = _fill(session, natives, found.shown[offset:end], mode, budget, reply)
+    if page.stale and take_in_stale(natives, page.stale, reply):
+        found = _search(session, natives, arguments, end + 1)
+        page = _fill(session, natives, found.shown[offset:end], mode, budget, reply)
+    if page.stale:
+        reply.degrade("reconciling", "A source is being changed; ask again for what it says now.")
+    reply.data = {"status": "found" if page.results else "no_match", "results": page.results}
+    if page.is_truncated:
+        reply.data["truncated"] = True
+    if len(found.shown) > offset + page.done > offset:
+        reply.data["next_offset"] = offset + page.done
+    return reply
+
+
+def _fill(
+    session: Session, natives: Natives | None, hits: Sequence[_Shown], mode: str, budget: int, reply: Reply
+) -> _Page:
+    page = _Page([], 0, is_truncated=False, stale=[])
+    for ranked, head, place in hits:
+        try:
+            item = _describe(session, natives, ranked, head, place, mode, reply)
+        except NotFoundError:
+            page.done += 1
+            page.stale.append(head.path)
+            continue
         size = measure(item)
         if size > budget:
-            is_truncated = True
-            if results:
+            page.is_truncated = True
+            if page.results:
                 break
             _shrink(item, budget)
         budget -= size
-        results.append(item)
-    reply.data = {"status": "found" if results else "no_match", "results": results}
-    if is_truncated:
-        reply.data["truncated"] = True
-    if len(shown) > offset + len(results) > offset:
-        reply.data["next_offset"] = offset + len(results)
-    return reply
+        page.done += 1
+        page.results.append(item)
+    return page
 
 
 def _shrink(item: dict[str, object], budget_bytes: int) -> None:
@@ -101,15 +156,14 @@ def _cut_to_fit(item: dict[str, object], holder: dict[str, object], budget_bytes
     return str(holder["text"])
 
 
-def _search(
-    session: Session, arguments: Mapping[str, object], limit: int
-) -> tuple[list[_Shown], list[str], list[RecordId]]:
-    """Return the first `limit` hits, the paths of those that were edited outside, and whose file is not in place."""
+def _search(session: Session, natives: Natives | None, arguments: Mapping[str, object], limit: int) -> _Found:
+    """Return the first `limit` hits, and what of the best needs a look."""
     terms = analyze_query(str(arguments["query"]))
     as_of, workspace = arguments.get("as_of"), arguments.get("workspace")
     instant = Instant(str(as_of)) if as_of is not None else None
     with session.index.read() as reader:
         allowed = Filter(
+            partitions=list_partitions(natives) if instant is None else (SHARED,),
             workspaces=list_spellings(reader, str(workspace)) if workspace is not None else (),
             as_of=instant,
             horizons=find_horizons(session, instant) if instant is not None else {},
@@ -118,37 +172,49 @@ def _search(
         candidates = reader.match(terms, allowed)
         while True:
             ranked = rank(candidates, wanted, reader.get_heads)
-            shown, edited, missing = _select(session, reader, ranked, limit, is_past=as_of is not None)
-            if len(shown) == limit or len(ranked) < wanted:
-                return shown, edited, missing
+            found = _select(session, natives, reader, ranked, limit, is_past=as_of is not None)
+            if len(found.shown) == limit or len(ranked) < wanted:
+                return found
             wanted *= 2
 
 
 def _select(
-    session: Session, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *, is_past: bool
-) -> tuple[list[_Shown], list[str], list[RecordId]]:
-    """Drop hits whose file is missing: they are neither shown nor retired."""
-    shown: list[_Shown] = []
-    edited: list[str] = []
-    missing: list[RecordId] = []
+    session: Session, natives: Natives | None, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *,
+    is_past: bool,
+) -> _Found:  # fmt: skip
+    """Drop hits whose file is missing: they are neither shown nor retired; and sections that are not as taken in."""
+    found = _Found([], [], [], [])
     for hit in ranked:
-        if len(shown) == limit:
+        if len(found.shown) == limit:
             break
         head = hit.head
+        if is_native(head):
+            standing = judge(natives, head)
+            if standing is Standing.SHOWN:
+                found.shown.append((hit, head, None))
+            elif standing is Standing.STALE:
+                found.stale.append(head.path)
+            continue
         place = None if is_past else locate(session, reader, head)
         if place is not None and place.is_missing:
             if place.stamp is not None and head.kind != "event":
-                missing.append(head.id)
+                found.missing.append(head.id)
             continue
         path = place.edited_path if place is not None else None
         if path is not None and head.kind != "event":
-            edited.append(path)
-        shown.append((hit, head, place))
-    return shown, edited, missing
+            found.edited.append(path)
+        found.shown.append((hit, head, place))
+    return found
 
 
 def _describe(
-    session: Session, ranked: Ranked, head: VersionHead, place: FilePlace | None, mode: str, reply: Reply
+    session: Session,
+    natives: Natives | None,
+    ranked: Ranked,
+    head: VersionHead,
+    place: FilePlace | None,
+    mode: str,
+    reply: Reply,
 ) -> dict[str, object]:
     item: dict[str, object] = {
         "id": head.id,
@@ -165,8 +231,11 @@ def _describe(
             item["speaker"] = head.turn.speaker
         if head.turn.time is not None:
             item["time"] = head.turn.time
+    if is_native(head):
+        del item["version"]
+        item |= name_place(natives, head)
     try:
-        text, own = _read_text(session, head, place)
+        text, own = _read_text(session, natives, head, place)
     except (DamagedError, NewerFormatError) as error:
         reply.degrade("version_unreadable", error.hint)
         return item
@@ -181,8 +250,18 @@ def _describe(
     return item
 
 
-def _read_text(session: Session, head: VersionHead, place: FilePlace | None) -> tuple[str, str]:
-    """Return the text of a hit, and what of it is its own: the turns of a transcript are hits of their own."""
+def _read_text(
+    session: Session, natives: Natives | None, head: VersionHead, place: FilePlace | None
+) -> tuple[str, str]:
+    """Return the text of a hit, and what of it is its own: the turns of a transcript are hits of their own.
+
+    Raises:
+        NotFoundError: it is a section of a file that has just changed.
+        DamagedError, NewerFormatError: a version cannot be read.
+    """
+    if is_native(head):
+        text = read_section(natives, head).text
+        return text, text
     if head.turn is not None:
         text = read_turn_text(session, head)
         return text, text

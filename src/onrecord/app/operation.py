@@ -14,6 +14,7 @@ class Kind(StrEnum):
     TEXT = "text"  # content: any characters but NUL and lone surrogates
     NAME = "name"  # one line: no control characters either
     ID = "id"  # a record id or a prefix of it
+    ANY_ID = "any_id"  # the same, or the id of a section of a source
     INTEGER = "integer"
     INSTANT = "instant"
     CHOICE = "choice"
@@ -22,7 +23,7 @@ class Kind(StrEnum):
     PATH = "path"
     PATCHES = "patches"  # list of {old, new}
     NAMES = "names"  # list of NAME
-    IDS = "ids"  # list of ID
+    ANY_IDS = "any_ids"  # list of ANY_ID
     MAP = "map"  # free JSON object
     DECIMAL = "decimal"  # 0 to 1
 
@@ -68,7 +69,7 @@ class Operation:
         returns: Every member of `data`: those of an object behind a dot, those of a list's items behind `[].`; one that
             is not always there ends in `?`.
         exclusive: Groups of arguments of which exactly one set must be given.
-        group: Word that the command line puts before the name.
+        group: Word that the command line puts before the name, less the group and `_` where the name begins so.
         is_typed: Whether the command line has it; the Python API alone otherwise.
     """
 
@@ -83,7 +84,12 @@ class Operation:
     @property
     def command(self) -> str:
         """How it is typed on the command line; empty where it cannot be."""
-        return f"{self.group} {self.name}".strip() if self.is_typed else ""
+        return f"{self.group} {self.word}".strip() if self.is_typed else ""
+
+    @property
+    def word(self) -> str:
+        """The word for it on the command line, behind that of its group."""
+        return self.name.removeprefix(f"{self.group}_") if self.group else self.name
 
 
 def name_argument(name: str, doc: str, **more: object) -> Argument:

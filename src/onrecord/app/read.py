@@ -8,11 +8,13 @@ from onrecord.app.admission import admit
 from onrecord.app.catalog import BATCH_READ, READ
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.history import tell_status
-from onrecord.app.pages import fill_page
+from onrecord.app.native_read import describe_section
+from onrecord.app.pages import cut_text, fill_page
 from onrecord.app.places import resolve
 from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
 from onrecord.domain.errors import InvalidInputError, NotFoundError, OnRecordError
+from onrecord.domain.ids import SECTION_MARK, RecordId
 from onrecord.domain.record import read_record
 from onrecord.ports.index import IndexReader, VersionHead
 
@@ -20,7 +22,7 @@ _SHARE_MIN_BYTES = 256
 
 
 def read(session: Session, given: Mapping[str, object], *, page_bytes: int | None = None) -> Reply:
-    """Read a record's text, current or as of one version, whole or a span.
+    """Read a record's text, current or as of one version, or that of a section of a source; whole or a span.
 
     Args:
         session: The opened vault.
@@ -29,7 +31,8 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
             `truncated` and `next_span`.
 
     Returns:
-        data: id, version, title, text, origin, status, kind, workspace, path, recorded_at, by, span, total_chars.
+        data: id, version, title, text, origin, status, kind, workspace, path, recorded_at, by, span, total_chars; of a
+        section source, and neither version nor workspace, recorded_at, by.
 
     Raises:
         InvalidInputError, NotFoundError, AmbiguousIdError: as named.
@@ -39,7 +42,14 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     reply = Reply()
     session.refresh(reply)
     session.compare_files(reply)
+    budget = session.policy.page_bytes if page_bytes is None else page_bytes
+    span = arguments.get("span")
     prefix, version = str(arguments["id"]), arguments.get("version")
+    if prefix.startswith(SECTION_MARK):
+        if version is not None:
+            raise InvalidInputError("a section of a source has no versions", field="version")
+        describe_section(session, RecordId(prefix), span if isinstance(span, tuple) else None, budget, reply)
+        return reply
     with session.index.read() as reader:
         head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
     edited = place.edited_path if place is not None else None
@@ -47,8 +57,6 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     if look_again(session, [edited] if edited is not None else [], missing, reply):
         with session.index.read() as reader:
             head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
-    budget = session.policy.page_bytes if page_bytes is None else page_bytes
-    span = arguments.get("span")
     reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)
     reply.data["status"] = status
     return reply
@@ -113,16 +121,11 @@ def _describe(
 ) -> dict[str, object]:
     path = place.stamp.path if place is not None and place.stamp is not None else head.path
     record = read_record(read_version(session, head, place), path, session.yaml)
-    total = len(record.text)
-    start, end = span if span is not None else (0, total)
-    if start > total:
-        raise InvalidInputError(f"the text has {total} characters", field="span")
-    text = record.text[start : min(end, total)]
+    cut, warning = cut_text(record.text, span, budget_bytes)
     data: dict[str, object] = {
         "id": head.id,
         "version": head.version,
         "title": record.title,
-        "text": text,
         "origin": head.origin,
         "status": head.status,
         "kind": head.kind,
@@ -130,16 +133,12 @@ def _describe(
         "path": path,
         "recorded_at": head.recorded_at,
         "by": str(head.ref),
-        "total_chars": total,
+        **cut,
     }
     if record.tags:
         data["tags"] = list(record.tags)
-    if budget_bytes and len(text.encode()) > budget_bytes:
-        text = text.encode()[:budget_bytes].decode(errors="ignore")
-        stop = min(end, total)
-        data |= {"text": text, "truncated": True, "next_span": f"{start + len(text)}:{stop}"}
-        reply.warnings.append(f"the page ends at {budget_bytes} bytes; go on with --span {data['next_span']}")
-    data["span"] = f"{start}:{start + len(text)}"
+    if warning:
+        reply.warnings.append(warning)
     if place is not None and place.is_missing and head.status != "retired":
         reply.warnings.append("the file of this memory is missing; its last version is shown")
     reply.warnings.extend(problem.message for problem in record.problems if problem.severity != "info")

@@ -10,6 +10,7 @@ from onrecord.app.absences import list_homeless, look
 from onrecord.app.arrivals import Meetings, find_mark
 from onrecord.app.current import Current
 from onrecord.app.indexing import build_document
+from onrecord.app.natives import take_in_all
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_hashed
@@ -44,6 +45,7 @@ def rebuild(session: Session, progress: Progress) -> Reply:
         session.index.rebuild(_list_batches(session, counter, left, current))
     if left:
         reconcile_paths(session, left, reply, wait_s=None)
+    take_in_all(session, reply)
     with session.index.read() as reader:
         counts = reader.count()
         homeless = list_homeless(session, reader, current.records)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from onrecord.app.arrivals import find_mark, list_touched
 from onrecord.app.comparison import CALL_PIECES, Comparison
@@ -19,12 +20,19 @@ from onrecord.ports.store import Actor, LogHead, Receipt, VaultStore, VersionRow
 from onrecord.ports.system import Clock, IdSource
 from onrecord.ports.yaml_reader import YamlReader
 
+if TYPE_CHECKING:
+    from onrecord.app.source_scan import NativeParts, SourceScan
+
 _BATCH_ROWS = 500
 
 # From a row of the versions store to what the index takes in; given from outside, as a start rarely needs it.
 DocumentBuilder = Callable[[VersionRow, YamlReader], Iterator[Document]]
 # Goes on with the comparison of a session by so many pieces, None for all; returns how many versions were made.
 Reconciler = Callable[["Session", "Reply", int | None], int]
+
+
+# Gives what works with the sources of this vault; None where it has none, unless they are asked for to be added to.
+NativeOpener = Callable[["Session", bool], "NativeParts | None"]
 
 
 class Channel(StrEnum):
@@ -109,6 +117,8 @@ class Session:
     owns_index: bool = False
     comparison: Comparison | None = None  # of files with their stamps, while it has not ended
     make_index: Callable[[], Index] | None = None  # makes an empty index in memory, for comparing
+    open_native: NativeOpener = lambda _, __: None
+    scan: SourceScan | None = None  # of the files of native sources, begun when they are first asked for
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
     settling: Settling = field(init=False)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import STATUS
+from onrecord.app.natives import scan_sources, see_sources
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import describe_missing
@@ -16,7 +17,8 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
 
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
-        backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, problems.
+        backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, sources{} that the caller may
+        find, problems.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -43,8 +45,20 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "backup": {"lines": lines, "waiting": lines - done},
         "index": {"behind": behind},
         "missing": describe_missing(session, reply),
+        "sources": _count_sources(session, reply),
         "problems": len({*session.store.find_problems(), *session.problems}),
     }
     if lines > done:
         reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})
     return reply
+
+
+def _count_sources(session: Session, reply: Reply) -> dict[str, int]:
+    natives = see_sources(session)
+    tallies = scan_sources(session, natives, reply).tallies.values() if natives is not None else ()
+    return {
+        "sources": len(tallies),
+        "files": sum(tally.files for tally in tallies),
+        "sections": sum(tally.sections for tally in tallies),
+        "left_out": sum(len(tally.left_out) for tally in tallies),
+    }

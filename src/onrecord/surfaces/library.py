@@ -20,6 +20,7 @@ from onrecord.app.rebuild import rebuild
 from onrecord.app.remember import remember
 from onrecord.app.replay import replay
 from onrecord.app.session import Reply
+from onrecord.app.sources import add_source, list_sources, remove_source
 from onrecord.app.status import describe_status
 from onrecord.app.update import update
 from onrecord.app.verify import verify
@@ -29,10 +30,13 @@ from onrecord.surfaces.results import (
     Found,
     History,
     Hit,
+    LeftOutFile,
     Memory,
     Refusal,
     Remembered,
     Report,
+    Source,
+    Sources,
     Updated,
     Version,
 )
@@ -239,6 +243,43 @@ class Vault:
     def status(self) -> Report:
         """Show what the vault holds and how it is."""
         reply = describe_status(self._session, {})
+        return Report(**self._tell(reply), data=reply.data)
+
+    def source_add(
+        self,
+        path: str,
+        *,
+        name: str,
+        agent: str | None = None,
+        owner_only: bool | None = None,
+        format: Literal["markdown", "text"] | None = None,
+    ) -> Sources:
+        """Let a file or folder of another program be found; the user's alone, so that a program gets an error."""
+        given = {"path": path, "name": name, "agent": agent, "owner_only": owner_only, "format": format}
+        reply = add_source(self._session, given)
+        return self._list_sources(reply, [reply.data])
+
+    def source_list(self) -> Sources:
+        """List the sources that this caller finds, and what of them is not read."""
+        reply = list_sources(self._session, {})
+        sources = reply.data["sources"]
+        assert isinstance(sources, list)
+        return self._list_sources(reply, sources)
+
+    def _list_sources(self, reply: Reply, sources: list[dict[str, Any]]) -> Sources:
+        left_out = reply.data["left_out"]
+        assert isinstance(left_out, list)
+        return _pick(
+            Sources,
+            {"sources_total": len(sources), **reply.data},
+            sources=tuple(_pick(Source, item) for item in sources),
+            left_out=tuple(_pick(LeftOutFile, item) for item in left_out),
+            **self._tell(reply),
+        )
+
+    def source_remove(self, name: str) -> Report:
+        """Find a source no more; the user's alone, as adding one is."""
+        reply = remove_source(self._session, {"name": name})
         return Report(**self._tell(reply), data=reply.data)
 
     def reindex(self) -> Report:

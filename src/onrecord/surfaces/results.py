@@ -27,15 +27,20 @@ class Remembered(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result of a search; `turn` and `block` are set for turns of a conversation."""
+    """One result of a search; `turn` and `block` are set for turns of a conversation.
+
+    `source` and `path` are set for sections of other programs' files, whose `version` is 0: they have none.
+    """
 
     id: str
-    version: int
     title: str
     score: float
     kind: str
     status: str
     origin: str
+    version: int = 0
+    source: str | None = None
+    path: str | None = None
     turn: str | None = None
     block: str | None = None
     speaker: str | None = None
@@ -68,7 +73,7 @@ class Found(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class Memory(Outcome):
-    """One version of a memory, whole or a span."""
+    """One version of a memory, or a section of a source (`source` is set, `version` 0), whole or a span."""
 
     id: str = ""
     version: int = 0
@@ -83,6 +88,7 @@ class Memory(Outcome):
     by: str = ""
     span: str = ""
     total_chars: int = 0
+    source: str | None = None
     tags: tuple[str, ...] = ()
     truncated: bool = False
     next_span: str | None = None
@@ -173,6 +179,50 @@ class CapturedTurn(Outcome):
     block: str = ""
     duplicate: bool = False
     backup_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutFile:
+    """What of a source is not read, and why; `path` is empty for the source as a whole."""
+
+    source: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file or folder of another program. `agent` is whose it is; `reason` tells why it is not `available`."""
+
+    name: str
+    path: str
+    owner_only: bool
+    files: int
+    sections: int
+    agent: str = ""
+    format: str | None = None
+    available: bool = True
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sources(Outcome):
+    """Sources by name, and what of their files is not read, both as far as a page has room."""
+
+    sources: tuple[Source, ...] = ()
+    sources_total: int = 0
+    left_out: tuple[LeftOutFile, ...] = ()
+    left_out_total: int = 0
+    truncated: bool = False
+
+    def __iter__(self) -> Iterator[Source]:
+        return iter(self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __getitem__(self, place: int) -> Source:
+        return self.sources[place]
 
 
 @dataclass(frozen=True, slots=True)

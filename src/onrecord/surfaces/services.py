@@ -29,6 +29,9 @@ class Opened:
         if self.session.comparison is not None:
             with suppress(OnRecordError):
                 self.session.compare_files(self.opening, pieces=None)
+        if self.session.scan is not None:
+            with suppress(OnRecordError):
+                self.session.scan.advance()
         self.session.close()
 
 

@@ -280,6 +280,18 @@ CHECKS: Final = (
               "Add the lines named; docs/SYNC.md tells why."),),
     ),
     Check(
+        "sources.readable",
+        "Every source can be read",
+        (
+            Code("source_unavailable", (_WARNING,), "a file of a source is gone, too large, unreadable or no text",
+                 "Put it back or mend it, or run `onrecord source remove NAME`."),
+            Code("source_left_out", (_INFO,), "names below a source are left out by rule: hidden, links, too many",
+                 "Name a file of its own as a source if it matters."),
+            Code("state_sources_unreadable", (_WARNING,), "the list of sources is damaged or of a newer program",
+                 "Put sources.json back from a copy of the state folder, or remove it and add the sources again."),
+        ),
+    ),
+    Check(
         "clock",
         "The clock agrees with the logs",
         (Code("clock_jump", (_WARNING,), "a clock jumped, or a log is ahead of it", "Set the machine's clock."),),

@@ -12,7 +12,7 @@ from onrecord.app.catalog import DOCTOR
 from onrecord.app.doctor.checks import BY_ID, CHECKS
 from onrecord.app.doctor.index_equality import compare_indexes
 from onrecord.app.doctor.logs import check_logs, check_proofs
-from onrecord.app.doctor.parts import check_installation, check_settings, check_store
+from onrecord.app.doctor.parts import check_installation, check_settings, check_sources, check_store
 from onrecord.app.doctor.record_files import check_displaced, check_files
 from onrecord.app.doctor.report import build_report
 from onrecord.app.session import Degraded, Reply, Session
@@ -33,6 +33,7 @@ class Source:
 SOURCES: Final = (
     Source(check_installation, ("vault.config", "vault.strays", "state.installation", "state.key", "sync.patterns")),
     Source(check_settings, ("settings.known",)),
+    Source(check_sources, ("sources.readable",)),
     Source(check_logs, ("ledger.lines", "versions.rows", "versions.commitments", "vault.format")),
     Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),
     Source(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onrecord.app.session import Session
+from onrecord.app.natives import scan_sources, see_sources
+from onrecord.app.session import Reply, Session
 from onrecord.domain.problem import Problem, Severity
 
 
@@ -17,6 +18,23 @@ def check_store(session: Session) -> Iterator[Problem]:
     """Yield what the store knows to be wrong with itself, and what was met while the vault was opened."""
     yield from session.store.find_problems()
     yield from session.problems
+
+
+def check_sources(session: Session) -> Iterator[Problem]:
+    """Yield what of the sources that the caller may find cannot be read, and how much else is left out."""
+    natives = see_sources(session)
+    if natives is None:
+        return
+    yield from natives.parts.shelf.inspect()
+    for name, tally in scan_sources(session, natives, Reply()).tallies.items():
+        for item in tally.left_out:
+            if not item.is_by_rule:
+                where = f"{name}: {natives.parts.clean(item.path)}" if item.path else name
+                yield Problem("", 0, "source_unavailable", Severity.WARNING, f"source {where}: {item.reason}")
+        left = sum(item.is_by_rule for item in tally.left_out)
+        if left:
+            message = f"source {name}: {left} names are left out; `onrecord source list` tells them"
+            yield Problem("", 0, "source_left_out", Severity.INFO, message)
 
 
 def check_settings(session: Session) -> Iterator[Problem]:

@@ -19,6 +19,7 @@ _VAULT = {
 }
 _STATE = {
     "installation": r"key|pseudonyms|log|lock|adopted\.json",
+    "sources": r"sources\.json(?:\.tmp)?",
     "head": r"head\.json(?:\.tmp)?",
     "journal": r"journal\.(?:0|[1-9][0-9]*)|applied",
     "backup": r"backup\.(?:jsonl|done|failed\.jsonl)",

@@ -60,6 +60,9 @@ COMMANDS: Final = {
     "config": ("onrecord.surfaces.cli.upkeep", "show_settings"),
     "reindex": ("onrecord.surfaces.cli.upkeep", "rebuild_index"),
     "adopt": ("onrecord.surfaces.cli.upkeep", "adopt_vault"),
+    "source_add": ("onrecord.app.sources", "add_source"),
+    "source_list": ("onrecord.app.sources", "list_sources"),
+    "source_remove": ("onrecord.app.sources", "remove_source"),
     "help": ("onrecord.surfaces.cli.upkeep", "explain"),
 }
 

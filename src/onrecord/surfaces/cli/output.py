@@ -99,8 +99,9 @@ def _print_find(data: Data) -> None:
     if not data["results"]:
         print("no match")
     for hit in data["results"]:
-        turn = f" · turn {hit['turn']}" if "turn" in hit else ""
-        _say(f"{hit['id']}  {hit['score']:.3f}  {hit['title']}{turn}  [{hit['kind']}, {hit['origin']}]")
+        place = f" · turn {hit['turn']}" if "turn" in hit else ""
+        place = f" · {hit['source']}: {hit['path']}" if "source" in hit else place
+        _say(f"{hit['id']}  {hit['score']:.3f}  {hit['title']}{place}  [{hit['kind']}, {hit['origin']}]")
         for span in hit.get("spans", ()):
             _say(f"    {span['span']}  {span['text']}")
         shown = hit.get("text", hit.get("snippet"))
@@ -196,6 +197,28 @@ def _mark_untyped(operation: Data) -> str:
     return "" if "command" in operation else " (Python API only)"
 
 
+def _print_sources(data: Data) -> None:
+    if not data["sources"]:
+        print("no sources")
+    for item in data["sources"]:
+        owner = f"  [{item['agent']}{', alone' if item['owner_only'] else ''}]" if item.get("agent") else ""
+        _say(f"{item['name']:<16} {item['files']:>5} files {item['sections']:>6} sections  {item['path']}{owner}")
+    _print_cut(len(data["sources"]), data["sources_total"], "sources")
+    _print_left_out(data)
+
+
+def _print_left_out(data: Data) -> None:
+    for item in data["left_out"]:
+        _say(f"left out  {item['source']}: {item['path'] or '(as a whole)'}  {item['reason']}")
+    if len(data["left_out"]) < data["left_out_total"]:
+        print(f"(the page has room for {len(data['left_out'])} of {data['left_out_total']} left out)")
+
+
+def _print_source(data: Data) -> None:
+    print(f"{data['files']} files, {data['sections']} sections")
+    _print_left_out(data)
+
+
 _PRINTERS: dict[str, Callable[[Data], None]] = {
     "find": _print_find,
     "read": _print_read,
@@ -204,5 +227,7 @@ _PRINTERS: dict[str, Callable[[Data], None]] = {
     "verify": _print_verify,
     "missing": _print_missing,
     "config": _print_config,
+    "source_add": _print_source,
+    "source_list": _print_sources,
     "help": _print_help,
 }

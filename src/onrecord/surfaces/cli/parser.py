@@ -11,6 +11,10 @@ from onrecord.app.catalog import OPERATIONS
 from onrecord.app.operation import Argument, Kind, Operation
 from onrecord.domain.errors import InvalidInputError
 
+_GROUPS = {
+    "repair": "Mend what is left behind.",
+    "source": "Files of other programs: read and found where they lie, never changed.",
+}
 _GENERAL = ("vault", "json", "client", "agent", "help")
 # What argparse takes for an option: a dash and no blank, but no number.
 _OPTION = re.compile(r"-(?!\d+\Z|\d*\.\d+\Z)[^ ]+", re.DOTALL)
@@ -79,14 +83,14 @@ def build_parser() -> argparse.ArgumentParser:
         group = operation.group
         if group:
             if group not in groups:
-                outer = commands.add_parser(group, help="Mend what is left behind.")
+                outer = commands.add_parser(group, help=_GROUPS[group])
                 groups[group] = outer.add_subparsers(dest="group_command", metavar="TASK", required=True)
             target = groups[group]
         inner = target.add_parser(
-            name, help=operation.doc, description=operation.doc, epilog=_describe_returns(operation)
+            operation.word, help=operation.doc, description=operation.doc, epilog=_describe_returns(operation)
         )
         inner.set_defaults(chosen=name)
-        _add_general(inner, suppress=True)
+        _add_general(inner, suppress=True, own=frozenset(argument.name for argument in operation.arguments))
         for argument in operation.arguments:
             _add_argument(inner, argument)
     return parser
@@ -96,13 +100,15 @@ def _describe_returns(operation: Operation) -> str:
     return f"With --json, data has: {', '.join(operation.returns)}." if operation.returns else ""
 
 
-def _add_general(parser: argparse.ArgumentParser, *, suppress: bool) -> None:
+def _add_general(parser: argparse.ArgumentParser, *, suppress: bool, own: frozenset[str] = frozenset()) -> None:
+    """Add the options that every command has, but for those that a command has of its `own`."""
     default = argparse.SUPPRESS if suppress else None
     parser.add_argument(
         "--vault", metavar="DIR", default=default, help="the vault; else ONRECORD_VAULT, else the configured one"
     )
     parser.add_argument("--client", metavar="NAME", default=default, help="name of the calling program, as claimed")
-    parser.add_argument("--agent", metavar="NAME", default=default, help="name of the calling agent, as claimed")
+    if "agent" not in own:
+        parser.add_argument("--agent", metavar="NAME", default=default, help="name of the calling agent, as claimed")
     parser.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS if suppress else False, help="print one JSON envelope"
     )
@@ -111,7 +117,7 @@ def _add_general(parser: argparse.ArgumentParser, *, suppress: bool) -> None:
 def _add_argument(parser: argparse.ArgumentParser, argument: Argument) -> None:
     metavar = _name_metavar(argument)
     if argument.is_positional:
-        nargs = "+" if argument.kind is Kind.IDS else None if argument.is_required else "?"
+        nargs = "+" if argument.kind is Kind.ANY_IDS else None if argument.is_required else "?"
         parser.add_argument(argument.name, metavar=metavar, nargs=nargs, help=argument.doc)
         return
     option = "--" + (argument.flag or argument.name.replace("_", "-"))
