@@ -10,6 +10,7 @@ import pytest
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
+from onrecord.app.rebuild import rebuild
 from onrecord.app.reconcile import reconcile
 from onrecord.app.remember import remember
 from onrecord.app.session import Reply, Session
@@ -75,10 +76,13 @@ class Home:
         assert isinstance(results, list)
         return any(hit["id"] == self.ids[number] for hit in results)
 
-    def list_types(self) -> list[str]:
+    def list_entries(self) -> list[Entry]:
         store = self.session.store
         entries = [read_entry(line) for _, line in store.read_entries(store.log)]
-        return [entry.type for entry in entries if isinstance(entry, Entry)]
+        return [entry for entry in entries if isinstance(entry, Entry)]
+
+    def list_types(self) -> list[str]:
+        return [entry.type for entry in self.list_entries()]
 
     def count_versions(self, number: int) -> int:
         versions = list_history(self.session, {"id": self.ids[number]}).data["versions"]
@@ -230,3 +234,40 @@ def test_a_suspension_stops_the_wait(home: Home) -> None:
     assert home.status(0) == "current"
     home.pass_opened(1)
     assert home.count_retired() == 1
+
+
+def test_a_renamed_file_is_one_move_once(home: Home) -> None:
+    (path, *_) = home.keep(3)
+    path.rename(path.parent / "renamed.md")
+    home.look()
+    home.look()
+    home.open_again()
+    rebuild(home.session, lambda _: None)
+    home.look()
+    assert home.list_types().count("record.move") == 1
+    assert home.count_versions(0) == 1
+    check_verifies(home.session)
+
+
+def test_a_file_that_is_renamed_and_edited_is_a_move_and_a_version(home: Home) -> None:
+    (path, *_) = home.keep(3)
+    renamed = path.rename(path.parent / "renamed.md")
+    renamed.write_bytes(renamed.read_bytes().replace(b"stands", b"lies"))
+    home.look()
+    assert home.list_types()[-2:] == ["record.observe", "record.move"]
+    entry = home.list_entries()[-1]
+    assert (entry.members["rec"], entry.members["ver"]) == (home.ids[0], 2)
+
+
+def test_a_renamed_folder_is_moves_in_commits_of_a_thousand(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onrecord.app.moves.BATCH_MAX_COUNT", 4)
+    home.keep(10)
+    (home.vault / "memories" / "default").rename(home.vault / "memories" / "renamed")
+    home.look()
+    moves = [entry for entry in home.list_entries() if entry.type == "record.move"]
+    assert sorted(str(entry.members["rec"]) for entry in moves) == sorted(home.ids)
+    assert all(home.is_found(number) for number in range(10))
+    assert home.session.store.absences.read().missing == {}
+    with home.session.index.read() as reader:
+        assert reader.get_watermarks()[home.session.store.log] == home.session.store.entries
+    check_verifies(home.session)

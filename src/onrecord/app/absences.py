@@ -17,7 +17,7 @@ from onrecord.domain.errors import DamagedError, NotWritableError, VaultError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.instants import from_unix_us
 from onrecord.domain.limits import BATCH_MAX_BYTES
-from onrecord.ports.index import IndexReader, VersionHead
+from onrecord.ports.index import IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, WriteUnit
 
 # A transcript only grows, and conflicts and workspaces end by a decision: these are never retired for a missing file.
@@ -72,12 +72,17 @@ def _look_under_lock(
         stamps = [stamp for stamp in reader.list_files() if not stamp.path.startswith("events/")]
         asked = {stamp.record for stamp in stamps if stamp.path in paths}
         gone = list_missing(session, reader, sorted({*asked, *suspects, *known.missing}))
-    records = {stamp.record for stamp in stamps} | {head.id for head in gone}
+    ids = {head.id for head in gone}
+    stale = [stamp.path for stamp in stamps if stamp.path in paths and stamp.record not in ids]
+    stale = [path for path in stale if session.store.stat_file(path) is None]
+    if stale:
+        session.index.apply(IndexBatch(removed_files=stale))
+    records = {stamp.record for stamp in stamps if stamp.path not in paths} | ids
     now = session.clock.read()
     return known.look(
         Moment(now.boot, now.boottime_us, now.wall_us),
         from_unix_us(now.wall_us),
-        [head.id for head in gone],
+        ids,
         len(records),
         has_unread=has_unread,
     )

@@ -28,7 +28,7 @@ class Comparison:
 
     Attributes:
         changed: Files that are new or not as stamped.
-        unmet: Stamped files that were not met, by path; complete when the comparison is done.
+        unmet: Stamped files that were not met, by path, transcripts left out; complete when the comparison is done.
         has_unread: Whether a folder could not be read, or stamped files lie below something that is none.
 
     Args:
@@ -89,5 +89,5 @@ class Comparison:
             above = accumulate(path.split("/")[:-1], "{}/{}".format)
             if closed and not closed.isdisjoint(above):
                 self.has_unread = True
-            elif path not in closed:
+            elif path not in closed and not path.startswith("events/"):
                 self.unmet.append(path)

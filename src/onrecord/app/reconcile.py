@@ -13,6 +13,7 @@ from onrecord.app.comparison import Comparison
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found, Identities, Identity, hash_data, is_same_file, read_bytes
 from onrecord.app.indexing import build_version, read_own_text
+from onrecord.app.moves import record_moves
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
@@ -161,6 +162,7 @@ class _Pass:
         self._pending = _Pending([], [])
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
+        self._moved: set[RecordId] = set()
         self._replaced: list[RecordId] = []
         self._made = 0
 
@@ -195,7 +197,7 @@ class _Pass:
                 self._note(reader, state, record, data)
                 return True
             self._identities.assign(state.path, record)
-            self._left += _list_left_places(self._session, reader, record, state)
+            self._leave_places(reader, state, record)
         self._add(change, found)
         return True
 
@@ -203,8 +205,14 @@ class _Pass:
         """Keep a stamp of a file whose bytes are those of its record's current version."""
         self._session.settling.clear(state.path)
         self._identities.assign(state.path, record)
-        self._left += _list_left_places(self._session, reader, record, state)
+        self._leave_places(reader, state, record)
         self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000))
+
+    def _leave_places(self, reader: IndexReader, state: FileState, record: RecordId) -> None:
+        left = _list_left_places(self._session, reader, record, state)
+        self._left += left
+        if left:
+            self._moved.add(record)
 
     def _add(self, change: Change, found: Found) -> None:
         self._session.settling.clear(found.state.path)
@@ -222,6 +230,8 @@ class _Pass:
         """Commit and stamp what is left; return how many versions were made."""
         if self._pending.changes:
             self._commit()
+        if self._moved:
+            record_moves(self._session, self._unit, self._moved)
         if self._fresh or self._left:
             self._session.index.apply(IndexBatch(files=self._fresh, removed_files=self._left))
         return self._made
