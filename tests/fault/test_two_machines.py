@@ -132,7 +132,6 @@ def test_a_file_that_never_comes_is_read_from_the_versions_store(machines: tuple
     check(second)
 
 
-@pytest.mark.xfail(strict=True, reason="known bytes: a file that is behind is taken for an edit")
 def test_a_file_that_comes_twice_or_late_is_no_edit_and_the_newest_is_served(machines: tuple[Machine, Machine]) -> None:
     first, second = machines
     record = first.remember("the first words")["id"]
@@ -171,7 +170,6 @@ def test_a_late_file_of_an_older_version_before_the_newer_ones_log_is_no_edit(
     check(first, second)
 
 
-@pytest.mark.xfail(strict=True, reason="tips: the file here stands in for the current version")
 def test_both_change_one_memory_offline_and_neither_text_is_lost(machines: tuple[Machine, Machine]) -> None:
     first, second = machines
     record = first.remember("the first words")["id"]

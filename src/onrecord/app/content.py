@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
-from onrecord.app.session import Session
+from onrecord.app.session import Reply, Session
+from onrecord.app.stamps import hash_data
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
 from onrecord.domain.transcript import parse_transcript
@@ -15,11 +16,16 @@ from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """Where the file of a record is: its stamp, and whether it still is as stamped; None where it has no file."""
+    """Where the file of a record is: its stamp, None where it has no file; and how it stands.
+
+    `is_unchanged`: it still is as stamped. `is_behind`: it holds other bytes than the current version, though nobody
+    has edited it: those of another version, or of one that has not arrived (the stamp tells).
+    """
 
     stamp: FileStamp | None
     is_unchanged: bool
     is_missing: bool
+    is_behind: bool = False
 
     @property
     def edited_path(self) -> str | None:
@@ -33,12 +39,32 @@ def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlac
     stamps = [stamp for stamp in known if head.kind != "event" or stamp.path == head.path]
     if not stamps:
         return FilePlace(None, is_unchanged=False, is_missing=not known and _is_gone(session, reader, head))
-    ordered = sorted(stamps, key=lambda stamp: stamp.path != head.path)
+    ordered = sorted(stamps, key=lambda stamp: (stamp.is_pending, stamp.path != head.path))
     for stamp in ordered:
         state = session.store.stat_file(stamp.path)
         if state is not None:
-            return FilePlace(stamp, is_unchanged(state, stamp), is_missing=False)
+            is_same = is_unchanged(state, stamp)
+            is_behind = is_same and not session.store.is_waiting(head.ref) and not holds_version(session, head, stamp)
+            return FilePlace(stamp, is_same, is_missing=False, is_behind=is_behind)
     return FilePlace(ordered[0], is_unchanged=False, is_missing=True)
+
+
+def holds_version(session: Session, head: VersionHead, stamp: FileStamp) -> bool:
+    """Tell whether a file that is as stamped holds this version's bytes; of a transcript nothing else is known."""
+    if head.kind == "event" or stamp.ref == head.ref:
+        return True
+    row = session.store.read_row(head.ref)
+    return row is None or hash_data(row.draft.data) == stamp.sha256
+
+
+def tell_behind(place: FilePlace, reply: Reply) -> None:
+    """Say in a reply, once, that the file of a memory shown does not hold its current version."""
+    if place.is_behind and place.stamp is not None:
+        mend = (
+            f"{place.stamp.path} holds another version than the current one, which is shown; it comes with the sync, "
+            "or with the next update."
+        )
+        reply.degrade("file_behind", mend)
 
 
 def _is_gone(session: Session, reader: IndexReader, head: VersionHead) -> bool:
@@ -62,7 +88,8 @@ def read_version(session: Session, head: VersionHead, place: FilePlace | None) -
     Raises:
         DamagedError: neither file nor versions store has them.
     """
-    is_in_place = place is not None and place.is_unchanged and not session.store.is_waiting(head.ref)
+    is_held = place is not None and place.is_unchanged and not place.is_behind
+    is_in_place = is_held and not session.store.is_waiting(head.ref)
     if is_in_place and place is not None and place.stamp is not None:
         try:
             return session.store.read_file(place.stamp.path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import FIND
-from onrecord.app.content import FilePlace, locate, read_turn_text, read_version
+from onrecord.app.content import FilePlace, locate, read_turn_text, read_version, tell_behind
 from onrecord.app.known import find_horizons
 from onrecord.app.natives import (
     Natives,
@@ -122,6 +122,8 @@ def _fill(
             page.done += 1
             page.stale.append(head.path)
             continue
+        if place is not None:
+            tell_behind(place, reply)
         size = measure(item)
         if size > budget:
             page.is_truncated = True

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import HISTORY
+from onrecord.app.content import locate, tell_behind
 from onrecord.app.known import find_known_since
 from onrecord.app.pages import fill_page
 from onrecord.app.places import resolve
@@ -40,6 +41,8 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
         heads = list(reader.list_versions(record_id))
         current = reader.get_current(record_id)
         turns = len(reader.list_turns(record_id))
+        if current is not None:
+            tell_behind(locate(session, reader, current), reply)
     own, seen = session.store.log, session.store.list_seen()
     known = {head.ref: find_known_since(seen, own, head.ref, head.recorded_at) for head in heads}
     shown = [head for head in heads if not head.is_displaced]

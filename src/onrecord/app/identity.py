@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +9,10 @@ from dataclasses import dataclass
 from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
+from onrecord.app.stamps import hash_data
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
+from onrecord.domain.heads import order_of
 from onrecord.domain.ids import RecordId
 from onrecord.domain.likeness import is_likely_edit
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
@@ -49,11 +50,6 @@ def read_bytes(session: Session, state: FileState) -> bytes | None:
     except (NotFoundError, StorageFailedError):
         return None
     return data if len(data) <= ADOPTED_FILE_MAX_BYTES else None
-
-
-def hash_data(data: bytes) -> bytes:
-    """Return the hash of a file's bytes as its stamp has it."""
-    return hashlib.sha256(data).digest() if data else b""
 
 
 class Identities:
@@ -116,7 +112,10 @@ class Identities:
         if moved is not None:
             return Identity(moved)
         stamp = stamp or self._find_respelled(reader, found)
-        if stamp is None or not self.is_free(stamp.record) or self._is_held_elsewhere(reader, stamp.record, found):
+        if stamp is None:
+            lost = self._find_by_place(reader, found) if claim is None else None
+            return new if lost is None else Identity(lost) if is_last else None
+        if not self.is_free(stamp.record) or self._is_held_elsewhere(reader, stamp.record, found):
             return new
         return Identity(stamp.record) if is_last else None
 
@@ -186,6 +185,19 @@ class Identities:
         stamps = (stamp for known in self._by_inode.values() for stamp in known)
         return next((stamp for stamp in stamps if is_respelled(found.state.path, stamp.path)), None)
 
+    def _find_by_place(self, reader: IndexReader, found: Found) -> RecordId | None:
+        """Return the record that was last recorded at this path and has no known file, as where its log came first.
+
+        Of several one that had the file's bytes at some time, then the one that is first in order.
+        """
+        left: list[tuple[bool, tuple[object, ...], RecordId]] = []
+        for head in reader.find_by_path(found.state.path):
+            if head.kind != "event" and self.is_free(head.id) and not reader.find_files_of(head.id):
+                versions = reader.list_versions(head.id)
+                has_had = any(known.text_sha256 == hash_text(found.record.text) for known in versions)
+                left.append((not has_had, order_of(versions[0]), head.id))
+        return min(left)[2] if left else None
+
     def _find_twin(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
         """Return a record that has lost its place and whose bytes the file has; one that had its inode first."""
         left: list[tuple[bool, RecordId]] = []
@@ -216,7 +228,8 @@ class Identities:
         if found.sha256 and found.sha256 == stamp.sha256:
             return True
         head = reader.get_current(stamp.record)
-        kept = self._session.store.read_row(head.ref) if head is not None else None
+        ref = stamp.ref or (head.ref if head is not None else None)
+        kept = self._session.store.read_row(ref) if ref is not None else None
         if kept is None or kept.draft.kind == "event":
             return False
         before = read_record(kept.draft.data, stamp.path, self._session.yaml)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import BATCH_READ, READ
-from onrecord.app.content import FilePlace, locate, read_version
+from onrecord.app.content import FilePlace, locate, read_version, tell_behind
 from onrecord.app.history import tell_status
 from onrecord.app.native_read import describe_section
 from onrecord.app.pages import cut_text, fill_page
@@ -139,6 +139,8 @@ def _describe(
         data["tags"] = list(record.tags)
     if warning:
         reply.warnings.append(warning)
+    if place is not None:
+        tell_behind(place, reply)
     if place is not None and place.is_missing and head.status != "retired":
         reply.warnings.append("the file of this memory is missing; its last version is shown")
     reply.warnings.extend(problem.message for problem in record.problems if problem.severity != "info")

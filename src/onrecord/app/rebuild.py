@@ -125,5 +125,5 @@ def _stamp_known(
         if record is None or current.records[record].sha256 != sha256:
             left.append(state.path)
         else:
-            stamps.append(stamp_hashed(state, record, sha256, now_ns))
+            stamps.append(stamp_hashed(state, record, sha256, now_ns, current.records[record].ref))
     return stamps

@@ -6,35 +6,32 @@ The files are never touched here. A changed file is a new version of its record,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from onrecord.app.absences import look
 from onrecord.app.comparison import Comparison
-from onrecord.app.current import choose_number
-from onrecord.app.identity import Found, Identities, Identity, hash_data, is_same_file, read_bytes
-from onrecord.app.indexing import build_version, read_own_text
+from onrecord.app.identity import Found, Identities, is_same_file, read_bytes
+from onrecord.app.indexing import build_version
+from onrecord.app.judging import judge_file
 from onrecord.app.moves import record_moves
 from onrecord.app.session import Reply, Session
-from onrecord.app.stamps import stamp_file
+from onrecord.app.stamps import hash_data, stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
-from onrecord.domain.filenames import KIND_FOLDERS
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import BATCH_MAX_BYTES
-from onrecord.domain.record import Record, name_workspace, read_record
-from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
-from onrecord.ports.store import Actor, Change, FileState, VersionDraft, WriteUnit
+from onrecord.domain.record import read_record
+from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader
+from onrecord.ports.store import Actor, Change, FileState, WriteUnit
 
 _OUTSIDE = Actor()
 _BATCH_COUNT = 500
-# A transcript is what was captured; a file put beside one is a memory.
-_KINDS = {folder: kind for kind, folder in KIND_FOLDERS.items() if kind != "event"}
-_MEMORY_KINDS = frozenset({"note", "experience", "observation", "belief", "reflection"})
 
 
 @dataclass(slots=True)
 class _Pending:
     changes: list[Change]
     found: list[Found]
+    touched: list[RecordId]
     size_bytes: int = 0
 
 
@@ -159,7 +156,7 @@ class _Pass:
         self._unit = unit
         self._reply = reply
         self._identities = identities
-        self._pending = _Pending([], [])
+        self._pending = _Pending([], [], [])
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
         self._moved: set[RecordId] = set()
@@ -179,8 +176,8 @@ class _Pass:
         sha256 = hash_data(data)
         with self._session.index.read() as reader:
             stamp = reader.get_file(state.path)
-            if stamp is not None and sha256 == stamp.sha256 != b"" and self._identities.is_free(stamp.record):
-                self._note(reader, state, stamp.record, data)
+            if stamp is not None and _is_as_stamped(stamp, sha256) and self._identities.is_free(stamp.record):
+                self._note(reader, state, stamp.record, data, stamp.ref)
                 return True
             if self._session.settling.puts_off(state):
                 self._reply.degrade("reconciling", "A file is being saved; ask again in a moment.")
@@ -190,23 +187,24 @@ class _Pass:
             if identity is None:
                 return False
             head = reader.get_current(identity.known) if identity.known is not None else None
-            change, record = _decide(self._session, reader, self._unit, found, head, identity)
+            judged = judge_file(self._session, reader, self._unit, found, head, identity)
+            record = judged.record
             if stamp is not None and stamp.record != record:
                 self._replaced.append(stamp.record)
-            if change is None:
-                self._note(reader, state, record, data)
+            if judged.change is None:
+                self._note(reader, state, record, data, judged.ref)
                 return True
             self._identities.assign(state.path, record)
             self._leave_places(reader, state, record)
-        self._add(change, found)
+        self._add(judged.change, found, is_branch=judged.is_branch)
         return True
 
-    def _note(self, reader: IndexReader, state: FileState, record: RecordId, data: bytes) -> None:
-        """Keep a stamp of a file whose bytes are those of its record's current version."""
+    def _note(self, reader: IndexReader, state: FileState, record: RecordId, data: bytes, ref: EntryRef | None) -> None:
+        """Keep a stamp of a file that makes no version: its bytes are those of `ref`."""
         self._session.settling.clear(state.path)
         self._identities.assign(state.path, record)
         self._leave_places(reader, state, record)
-        self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000))
+        self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000, ref))
 
     def _leave_places(self, reader: IndexReader, state: FileState, record: RecordId) -> None:
         left = _list_left_places(self._session, reader, record, state)
@@ -214,8 +212,10 @@ class _Pass:
         if left:
             self._moved.add(record)
 
-    def _add(self, change: Change, found: Found) -> None:
+    def _add(self, change: Change, found: Found, *, is_branch: bool) -> None:
         self._session.settling.clear(found.state.path)
+        if is_branch and change.draft is not None:
+            self._pending.touched.append(change.draft.id)
         self._pending.changes.append(change)
         self._pending.found.append(found)
         self._pending.size_bytes += len(found.data)
@@ -224,7 +224,7 @@ class _Pass:
 
     def _commit(self) -> None:
         self._made += _commit(self._session, self._unit, self._pending, self._reply)
-        self._pending = _Pending([], [])
+        self._pending = _Pending([], [], [])
 
     def finish(self) -> int:
         """Commit and stamp what is left; return how many versions were made."""
@@ -237,71 +237,15 @@ class _Pass:
         return self._made
 
 
+def _is_as_stamped(stamp: FileStamp, sha256: bytes) -> bool:
+    """Tell whether a file has the bytes that its stamp knows the version of."""
+    return stamp.ref is not None and stamp.sha256 == sha256
+
+
 def _list_left_places(session: Session, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:
     """Return the known paths of a record that its file has left for where it is, another spelling of it included."""
     known = [stamp for stamp in reader.find_files_of(record) if stamp.path != state.path]
     return [stamp.path for stamp in known if is_same_file(state, stamp) or session.store.stat_file(stamp.path) is None]
-
-
-def _decide(
-    session: Session,
-    reader: IndexReader,
-    unit: WriteUnit,
-    found: Found,
-    head: VersionHead | None,
-    identity: Identity,
-) -> tuple[Change | None, RecordId]:
-    """Return the change that a file asks for, None if it is as the current version says; and its record."""
-    workspace = _name_workspace(found, head)
-    if head is None:
-        record_id = identity.fresh or identity.known or unit.draw_record_id()
-        kind = _name_kind(found.record, found.state.path)
-        return Change("record.observe", _draft(found, record_id, 1, kind, workspace)), record_id
-    if session.store.is_waiting(head.ref):
-        return None, head.id
-    is_event = head.kind == "event"
-    workspace = head.workspace if is_event else workspace
-    row = session.store.read_row(head.ref)
-    if row is not None:
-        is_same = row.draft.data == found.data and head.workspace == workspace
-        if is_same or (is_event and not _has_other_words(session, row.draft, found)):
-            return None, head.id
-    number = choose_number(reader, head.id)
-    draft = _draft(found, head.id, number, head.kind, workspace, status=head.status)
-    return Change("record.observe", replace(draft, parents=(head.ref,))), head.id
-
-
-def _name_workspace(found: Found, head: VersionHead | None) -> str:
-    """Return the home that the file names; without one its folder decides, and a known record keeps its home in it."""
-    if found.record.workspace:
-        return found.record.workspace
-    home = name_workspace(found.state.path)
-    return head.workspace if head is not None and home == name_workspace(head.path) else home
-
-
-def _has_other_words(session: Session, known: VersionDraft, found: Found) -> bool:
-    """Tell whether a transcript says other things beside its turns than it did; turns that came or changed are not."""
-    before = read_record(known.data, known.path, session.yaml)
-    words = [
-        (record.named_title, record.tags, record.aliases, read_own_text(draft, record).split())
-        for draft, record in ((known, before), (replace(known, data=found.data), found.record))
-    ]
-    return words[0] != words[1]
-
-
-def _draft(
-    found: Found, record_id: RecordId, version: int, kind: str, workspace: str, status: str = "current"
-) -> VersionDraft:
-    return VersionDraft(
-        record_id, version, kind, found.state.path, found.data, "file", workspace, status=status, mode="observed"
-    )
-
-
-def _name_kind(record: Record, path: str) -> str:
-    kind = _KINDS.get(path.split("/", 1)[0])
-    if kind is not None:
-        return kind
-    return record.claimed_kind if record.claimed_kind in _MEMORY_KINDS else "note"
 
 
 def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply) -> int:
@@ -311,6 +255,7 @@ def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply) 
     stamps: list[FileStamp] = []
     for row, found in zip(receipt.rows, pending.found, strict=False):
         documents.append(build_version(row, found.record))
-        stamps.append(stamp_file(found.state, row.draft.id, found.data, now_ns))
-    session.publish(receipt, reply, documents, stamps)
+        ref = row.ref if row.draft.kind != "event" else None
+        stamps.append(stamp_file(found.state, row.draft.id, found.data, now_ns, ref))
+    session.publish(receipt, reply, documents, stamps, touched=pending.touched)
     return len(pending.changes)

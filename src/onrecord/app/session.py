@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onrecord.app.arrivals import find_mark, list_touched
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.settling import Settling
-from onrecord.app.stamps import stamp_file
+from onrecord.app.stamps import stamp_placed
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem
@@ -159,11 +159,7 @@ class Session:
 
     def _stamp_settled(self, unit: WriteUnit) -> None:
         now_ns = self.clock.read().wall_us * 1_000
-        stamps = [
-            stamp_file(state, row.draft.id, b"" if row.draft.kind == "event" else row.draft.data, now_ns)
-            for row, state in unit.settled
-            if state is not None
-        ]
+        stamps = [stamp_placed(state, row, now_ns) for row, state in unit.settled if state is not None]
         if stamps:
             self.index.apply(IndexBatch(files=stamps))
 
@@ -220,6 +216,7 @@ class Session:
         documents: Sequence[Document] = (),
         stamps: Sequence[FileStamp] = (),
         removed: Sequence[str] = (),
+        touched: Collection[RecordId] = (),
     ) -> None:
         """Make a commit searchable. The commit stands whatever happens here.
 
@@ -229,6 +226,7 @@ class Session:
             documents: Documents already built of the receipt's rows; empty builds them here.
             stamps: Stamps of files that were observed, not placed.
             removed: Paths that hold no record any more.
+            touched: Records that are to be looked at for branches.
         """
         built = list(documents) or [part for row in receipt.rows for part in self.build(row, self.yaml)]
         files = [*stamps, *self._stamp_placed(receipt)]
@@ -237,20 +235,19 @@ class Session:
         reply.warnings.extend(problem.message for problem in receipt.problems)
         try:
             marks = {self.store.log: self.store.entries}
-            self.index.apply(IndexBatch(built, files=files, removed_files=removed, watermarks=marks))
+            taken = IndexBatch(built, files=files, removed_files=removed, watermarks=marks, touched=touched)
+            self.index.apply(taken)
         except (StorageFailedError, DamagedError) as error:
             reply.degrade("index_behind", f"{error.reason}; `onrecord reindex` mends it")
 
     def _stamp_placed(self, receipt: Receipt) -> list[FileStamp]:
         rows = {row.ref: row for row in receipt.rows}
         now_ns = self.clock.read().wall_us * 1_000
-        stamps = []
-        for placed in receipt.placed:
-            row = rows[placed.ref]
-            if placed.state is not None:
-                is_part = row.draft.kind == "event"
-                stamps.append(stamp_file(placed.state, row.draft.id, b"" if is_part else row.draft.data, now_ns))
-        return stamps
+        return [
+            stamp_placed(placed.state, rows[placed.ref], now_ns)
+            for placed in receipt.placed
+            if placed.state is not None
+        ]
 
     def refresh(self, reply: Reply | None = None) -> bool:
         """Before a read: finish what a crashed writer left and take it in, without waiting for a busy lock.

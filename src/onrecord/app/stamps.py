@@ -4,18 +4,42 @@ from __future__ import annotations
 
 import hashlib
 
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.ports.index import FileStamp
-from onrecord.ports.store import FileState
+from onrecord.ports.store import FileState, VersionRow
 
 
-def stamp_file(state: FileState, record: RecordId, data: bytes, checked_ns: int) -> FileStamp:
-    """Return the stamp of a file with these exact bytes (empty: a growing transcript, its hash is not kept)."""
-    return stamp_hashed(state, record, hashlib.sha256(data).digest() if data else b"", checked_ns)
+def hash_data(data: bytes) -> bytes:
+    """Return the hash of a file's bytes as its stamp has it: empty for an empty file."""
+    return hashlib.sha256(data).digest() if data else b""
 
 
-def stamp_hashed(state: FileState, record: RecordId, sha256: bytes, checked_ns: int) -> FileStamp:
-    """Return the stamp of a file whose bytes have this hash."""
+def stamp_file(
+    state: FileState, record: RecordId, data: bytes, checked_ns: int, ref: EntryRef | None = None
+) -> FileStamp:
+    """Return the stamp of a file with these exact bytes (empty: a growing transcript, its hash is not kept).
+
+    Args:
+        state: The file as it was when it was read.
+        record: The record that it holds.
+        data: Its bytes.
+        checked_ns: The wall clock.
+        ref: The version whose bytes they are; None of a transcript, and where they are those of none.
+    """
+    return stamp_hashed(state, record, hash_data(data), checked_ns, ref)
+
+
+def stamp_placed(state: FileState, row: VersionRow, checked_ns: int) -> FileStamp:
+    """Return the stamp of a file that has been brought to hold a version or a turn."""
+    if row.draft.kind == "event":
+        return stamp_file(state, row.draft.id, b"", checked_ns)
+    return stamp_file(state, row.draft.id, row.draft.data, checked_ns, row.ref)
+
+
+def stamp_hashed(
+    state: FileState, record: RecordId, sha256: bytes, checked_ns: int, ref: EntryRef | None = None
+) -> FileStamp:
+    """Return the stamp of a file whose bytes have this hash, as `stamp_file`."""
     return FileStamp(
         path=state.path,
         record=record,
@@ -26,4 +50,5 @@ def stamp_hashed(state: FileState, record: RecordId, sha256: bytes, checked_ns: 
         inode=state.inode,
         sha256=sha256,
         checked_ns=checked_ns,
+        ref=ref,
     )

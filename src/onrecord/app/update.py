@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 
 from onrecord.app.admission import admit
+from onrecord.app.branches import list_equal_tips
 from onrecord.app.catalog import UPDATE
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
@@ -79,13 +80,14 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
         return
     with session.index.read() as reader:
         number = choose_number(reader, record_id)
+        parents = list_equal_tips(session, reader, head)
     data = _refresh_copies(session, unit, record, data, head, number)
     path, how = _choose_target(session, head, place, record)
     draft = VersionDraft(
         head.id, number, head.kind, path, data, session.caller.origin, head.workspace, status=head.status,
-        parents=(head.ref,), redacted=tuple(sorted({*scrubbed.rules, *rules})),
+        parents=parents, redacted=tuple(sorted({*scrubbed.rules, *rules})),
     )  # fmt: skip
-    change = Change("record.update", draft, place=how, pre_sha256=hashlib.sha256(base).digest())
+    change = Change("record.update", draft, place=how, pre_sha256=_hash_pre_image(place, base))
     receipt = unit.commit([change], session.caller.actor, key)
     session.publish(receipt, reply)
     reply.data = {"id": head.id, "version": list_rows(receipt)[0].draft.version}
@@ -202,6 +204,13 @@ def _refresh_copies(
     present = record.present_keys
     wanted = {name: value for name, value in copies.items() if name in present or value is not None}
     return replace_keys(data, wanted, session.yaml)
+
+
+def _hash_pre_image(place: FilePlace, base: bytes) -> bytes:
+    """Return the hash of what the file holds: the version that is changed, or another one that it is behind with."""
+    if place.is_behind and place.stamp is not None and place.stamp.sha256:
+        return place.stamp.sha256
+    return hashlib.sha256(b"" if place.is_behind else base).digest()
 
 
 def _choose_target(session: Session, head: VersionHead, place: FilePlace, record: Record) -> tuple[str, Placement]:

@@ -12,11 +12,12 @@ from onrecord.app.current import Current, CurrentVersion
 from onrecord.app.log_material import check_every_log
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
+from onrecord.app.standing import name_behind
 from onrecord.domain.errors import NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import LogId, RecordId, Seq
 from onrecord.domain.ledger_report import LogReport, Verdict
 from onrecord.domain.problem import Problem, Severity
-from onrecord.ports.index import IndexReader
+from onrecord.ports.index import FileStamp, IndexReader
 from onrecord.ports.signing import Verifier
 from onrecord.ports.store import FileState
 
@@ -104,11 +105,13 @@ def _compare_files(session: Session, current: Current, doubted: Mapping[LogId, S
         doubted: Where each broken log contradicts first: what it says from there on accuses no file.
     """
     with session.index.read() as reader:
-        owners = {stamp.path: stamp.record for stamp in reader.list_files()}
-        unclear = {record for record in owners.values() if doubted and _is_doubted(reader, record, current, doubted)}
+        stamps = {stamp.path: stamp for stamp in reader.list_files()}
+        records = {stamp.record for stamp in stamps.values()}
+        unclear = {record for record in records if doubted and _is_doubted(reader, record, current, doubted)}
     present: set[RecordId] = set(unclear)
     for item in session.store.scan_files():
-        owner = owners.get(item.path)
+        stamp = stamps.get(item.path)
+        owner = stamp.record if stamp is not None else None
         if not isinstance(item, FileState):
             if owner is not None:
                 present.add(owner)
@@ -117,11 +120,11 @@ def _compare_files(session: Session, current: Current, doubted: Mapping[LogId, S
         if owner in unclear:
             continue
         expected = current.records.get(owner) if owner is not None else None
-        if owner is None or expected is None:
+        if stamp is None or owner is None or expected is None:
             yield _name(item.path, "unknown_file", "not taken in yet")
             continue
         present.add(owner)
-        yield from _compare_file(session, item.path, expected)
+        yield from _compare_file(session, stamp, expected)
     for record, expected in current.records.items():
         if record not in present and expected.is_file and not _is_from_doubted(expected, doubted):
             is_waiting = session.store.is_waiting(expected.ref)
@@ -142,13 +145,18 @@ def _is_from_doubted(expected: CurrentVersion, doubted: Mapping[LogId, Seq]) -> 
     return any(seq >= doubted.get(log, seq + 1) for log, seq in expected.taken.items())
 
 
-def _compare_file(session: Session, path: str, expected: CurrentVersion) -> Iterator[Problem]:
+def _compare_file(session: Session, stamp: FileStamp, expected: CurrentVersion) -> Iterator[Problem]:
+    path = stamp.path
     try:
         data = session.store.read_file(path)
     except (NotFoundError, StorageFailedError) as error:
         yield _name(path, "missing_file", error.reason)
         return
     if hashlib.sha256(data).digest() != expected.get_hash():
+        behind = name_behind(session, stamp, data)
+        if behind is not None:
+            yield behind
+            return
         is_transcript = path.startswith("events/")
         code = "transcript_edited" if is_transcript else "edited_outside"
         yield _name(path, code, f"the file is not version {expected.version}")

@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onrecord.app.content import locate
+from onrecord.app.content import holds_version, locate
 from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
+from onrecord.app.standing import name_behind
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
@@ -89,7 +90,7 @@ def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: 
     if head.kind == "event":
         yield from check_transcript(reader, head.id, state.path, data)
         return
-    yield from _check_version(head, state, stamp, data)
+    yield from _check_version(session, head, state, stamp, data)
     claim = record.claimed_id
     if claim is not None and claim != head.id and reader.get_current(claim) is not None:
         message = "the id in the file belongs to another memory; this one has its own"
@@ -98,10 +99,17 @@ def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: 
         yield from _check_copies(session, reader, head, record)
 
 
-def _check_version(head: VersionHead, state: FileState, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
+def _check_version(
+    session: Session, head: VersionHead, state: FileState, stamp: FileStamp, data: bytes
+) -> Iterator[Problem]:
     if not is_unchanged(state, stamp) and hashlib.sha256(data).digest() != stamp.sha256:
         message = "edited outside and not taken in yet"
         yield Problem(state.path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
+        return
+    is_held = session.store.is_waiting(head.ref) or holds_version(session, head, stamp)
+    behind = None if is_held else name_behind(session, stamp, data)
+    if behind is not None:
+        yield behind
     elif head.is_observed:
         message = f"version {head.version} was written outside OnRecord; its author is not known"
         yield Problem(state.path, 0, "edited_outside", Severity.INFO, message)

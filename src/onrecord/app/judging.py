@@ -1,0 +1,175 @@
+"""What the bytes of a file say of its record: known ones of the current or another version, or an outside edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from onrecord.app.branches import find_tips, list_equal_tips
+from onrecord.app.current import choose_number
+from onrecord.app.identity import Found, Identity
+from onrecord.app.indexing import hash_text, read_own_text
+from onrecord.app.session import Session
+from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.filenames import KIND_FOLDERS
+from onrecord.domain.heads import order_of
+from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.record import Record, name_workspace, read_record
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
+from onrecord.ports.store import Change, VersionDraft, WriteUnit
+
+# A transcript is what was captured; a file put beside one is a memory.
+_KINDS = {folder: kind for kind, folder in KIND_FOLDERS.items() if kind != "event"}
+_MEMORY_KINDS = frozenset({"note", "experience", "observation", "belief", "reflection"})
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a file holds.
+
+    Attributes:
+        record: Its record.
+        ref: The version whose bytes it holds, None where they are those of none; without meaning beside a change.
+        change: The version that it asks for, None where its bytes are known.
+        is_branch: Whether that version leaves another tip of the record beside it.
+    """
+
+    record: RecordId
+    ref: EntryRef | None = None
+    change: Change | None = None
+    is_branch: bool = False
+
+
+def judge_file(
+    session: Session, reader: IndexReader, unit: WriteUnit, found: Found, head: VersionHead | None, identity: Identity
+) -> Judgement:
+    """Judge one file, under the vault's lock.
+
+    Args:
+        session: The opened vault.
+        reader: Reads the index.
+        unit: Draws the id of a new record.
+        found: The file.
+        head: The current version of its record, None of a new one.
+        identity: Which record that is.
+
+    Raises:
+        StorageFailedError: a versions store cannot be read.
+    """
+    if head is None:
+        record_id = identity.fresh or identity.known or unit.draw_record_id()
+        kind = _name_kind(found.record, found.state.path)
+        draft = _draft(found, record_id, 1, kind, _name_workspace(found, None))
+        return Judgement(record_id, change=Change("record.observe", draft))
+    if head.kind == "event":
+        return _judge_transcript(session, reader, found, head)
+    workspace = _name_workspace(found, head)
+    known = [other for other in reader.list_versions(head.id) if _has_bytes(session, other, found)]
+    if session.store.is_waiting(head.ref):
+        return Judgement(head.id, known[-1].ref if known else None)
+    is_current = any(other.ref == head.ref for other in known)
+    if is_current and head.workspace == workspace:
+        return Judgement(head.id, head.ref)
+    # Of the current bytes in another workspace, those versions count that were in it: else the file was moved there.
+    earlier = [other for other in known if not is_current or other.workspace == workspace]
+    stamps = [stamp for stamp in reader.find_files_of(head.id) if not stamp.is_pending]
+    held = _find_held(reader, head, stamps, found.state.path)
+    if earlier and not _is_revert(session, reader, head, earlier, held):
+        return Judgement(head.id, earlier[-1].ref)
+    claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
+    base = held or claimed or head
+    draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
+    parents = list_equal_tips(session, reader, base)
+    is_branch = any(tip.ref not in parents for tip in find_tips(session, reader, head.id))
+    return Judgement(head.id, change=Change("record.observe", replace(draft, parents=parents)), is_branch=is_branch)
+
+
+def _judge_transcript(session: Session, reader: IndexReader, found: Found, head: VersionHead) -> Judgement:
+    row = session.store.read_row(head.ref) if not session.store.is_waiting(head.ref) else None
+    is_same = row is not None and (row.draft.data == found.data or not _has_other_words(session, row.draft, found))
+    if is_same or session.store.is_waiting(head.ref):
+        return Judgement(head.id)
+    number = choose_number(reader, head.id)
+    draft = _draft(found, head.id, number, head.kind, head.workspace, status=head.status)
+    return Judgement(head.id, change=Change("record.observe", replace(draft, parents=(head.ref,))))
+
+
+def _has_bytes(session: Session, head: VersionHead, found: Found) -> bool:
+    """Tell whether a version has exactly the file's bytes."""
+    if head.text_sha256 != hash_text(found.record.text):
+        return False
+    try:
+        row = session.store.read_row(head.ref)
+    except (DamagedError, NewerFormatError):
+        return False
+    return row is not None and row.draft.data == found.data
+
+
+def _find_held(reader: IndexReader, head: VersionHead, stamps: Sequence[FileStamp], path: str) -> VersionHead | None:
+    """Return the version that the file held when it was last seen here, at its path, else at another place."""
+    for stamp in sorted(stamps, key=lambda stamp: stamp.path != path):
+        held = _find_version(reader, head.id, stamp.ref)
+        if held is not None:
+            return held
+    return None
+
+
+def _find_version(reader: IndexReader, record: RecordId, ref: EntryRef | None) -> VersionHead | None:
+    if ref is None:
+        return None
+    return next((head for head in reader.list_versions(record) if head.ref == ref), None)
+
+
+def _is_revert(
+    session: Session, reader: IndexReader, head: VersionHead, known: Sequence[VersionHead], held: VersionHead | None
+) -> bool:
+    """Tell whether known bytes of an earlier version were put back here, and are no late or repeated delivery.
+
+    Args:
+        session: The opened vault.
+        reader: Reads the index.
+        head: The current version.
+        known: The versions that have the bytes, in order.
+        held: The version that the file held before.
+    """
+    own = session.store.log
+    if any(other.ref.log != own for other in known):
+        return False
+    last = order_of(known[-1])
+    if held is not None and order_of(held) > last:
+        return True
+    later = (other for other in reader.list_versions(head.id) if not other.is_displaced and order_of(other) > last)
+    return all(other.ref.log == own for other in later)
+
+
+def _name_workspace(found: Found, head: VersionHead | None) -> str:
+    """Return the home that the file names; without one its folder decides, and a known record keeps its home in it."""
+    if found.record.workspace:
+        return found.record.workspace
+    home = name_workspace(found.state.path)
+    return head.workspace if head is not None and home == name_workspace(head.path) else home
+
+
+def _has_other_words(session: Session, known: VersionDraft, found: Found) -> bool:
+    """Tell whether a transcript says other things beside its turns than it did; turns that came or changed are not."""
+    before = read_record(known.data, known.path, session.yaml)
+    words = [
+        (record.named_title, record.tags, record.aliases, read_own_text(draft, record).split())
+        for draft, record in ((known, before), (replace(known, data=found.data), found.record))
+    ]
+    return words[0] != words[1]
+
+
+def _draft(
+    found: Found, record_id: RecordId, version: int, kind: str, workspace: str, status: str = "current"
+) -> VersionDraft:
+    return VersionDraft(
+        record_id, version, kind, found.state.path, found.data, "file", workspace, status=status, mode="observed"
+    )
+
+
+def _name_kind(record: Record, path: str) -> str:
+    kind = _KINDS.get(path.split("/", 1)[0])
+    if kind is not None:
+        return kind
+    return record.claimed_kind if record.claimed_kind in _MEMORY_KINDS else "note"

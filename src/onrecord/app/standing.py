@@ -1,0 +1,32 @@
+"""How a file stands that nobody has edited and that does not hold the current version: behind, or ahead of its row."""
+
+from __future__ import annotations
+
+from onrecord.app.session import Session
+from onrecord.app.stamps import hash_data
+from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.index import FileStamp
+
+FILE_BEHIND = "file_behind"
+
+
+def name_behind(session: Session, stamp: FileStamp, data: bytes) -> Problem | None:
+    """Return the finding that a file holds a version that is not the current one, None where it holds none.
+
+    Args:
+        session: The opened vault.
+        stamp: The stamp of the file.
+        data: The file's bytes, other than those of the current version.
+    """
+    if stamp.ref is None or stamp.is_pending or stamp.sha256 != hash_data(data):
+        return None
+    try:
+        row = session.store.read_row(stamp.ref)
+    except (DamagedError, NewerFormatError):
+        return None
+    if row is None or row.draft.id != stamp.record or row.draft.data != data:
+        return None
+    message = f"the file holds version {row.draft.version} of {stamp.ref.log}; a later one is current and is shown"
+    mend = "Let the sync bring the newer file; the next update of the memory writes it, too."
+    return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
