@@ -100,6 +100,19 @@ def test_what_would_be_given_up_is_shown_and_nothing_is_done(place: Place) -> No
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_what_only_the_journal_holds_was_acknowledged_too(place: Place) -> None:
+    shutil.copytree(place.newest, place.vault, dirs_exist_ok=True, ignore=shutil.ignore_patterns("lock"))
+    session = place.open()
+    remember(session, {"text": "fourth"})
+    place.put_back()
+    again = place.open()
+    rollback = again.store.find_rollback()
+    assert rollback is not None
+    assert (rollback.pinned_size, rollback.there_size) == (5, 2)
+    again.close()
+    session.close()
+
+
 @pytest.mark.parametrize("channel", [Channel.PIPE, Channel.LIBRARY])
 def test_nobody_but_a_person_at_a_terminal_accepts(place: Place, channel: Channel) -> None:
     session = place.open(channel)

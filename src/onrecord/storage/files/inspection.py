@@ -59,7 +59,10 @@ def inspect_state(state: Disk, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
     yield from find_strays(state, is_state=True)
     parent, name = os.path.split(state.root)
     for other in sorted(os.listdir(parent)):
-        if other.startswith((f"{name}.headless-", f"{name}.rolled-back-", f"{name}.new")):
+        if other.startswith(f"{name}.rolled-back-"):
+            message = f"{other}: the state folder of a log that was given up; its journal may hold the last writes"
+            yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Remove {os.path.join(parent, other)}.")
+        elif other.startswith((f"{name}.headless-", f"{name}.new")):
             message = f"{other}: a state folder that was set aside or never finished"
             yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Remove {os.path.join(parent, other)}.")
 
