@@ -51,7 +51,7 @@ def add_source(session: Session, given: Mapping[str, object]) -> Reply:
     assert natives is not None
     path, is_folder = natives.parts.shelf.locate(str(arguments["path"]))
     kind = _FORMATS.get(str(arguments.get("format")))
-    source = NativeSource(name, path, kind, agent, arguments.get("owner_only") is True)
+    source = NativeSource(name, path, is_folder, kind, agent, arguments.get("owner_only") is True)
     if not is_folder:
         _check_file(natives, source)
     with session.store.hold():

@@ -17,6 +17,7 @@ class NativeSource:
     Attributes:
         name: Short name that the user gave.
         path: Absolute, without links.
+        is_folder: Whether it is a folder; what takes its place and is of the other kind is not read.
         format: How its files are written; None: as their names end.
         agent: Whose it is; empty for nobody's in particular.
         is_owner_only: Whether only `agent` and the user may meet it.
@@ -24,6 +25,7 @@ class NativeSource:
 
     name: str
     path: str
+    is_folder: bool = False
     format: Format | None = None
     agent: str = ""
     is_owner_only: bool = False

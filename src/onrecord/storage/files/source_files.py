@@ -86,7 +86,10 @@ class SourceFiles:
         except OSError as error:
             yield LeftOut("", _explain(error))
             return
-        if not stat.S_ISDIR(mode):
+        if source.is_folder and not stat.S_ISDIR(mode):
+            yield LeftOut("", "a file took the place of the folder")
+            return
+        if not source.is_folder:
             found = self.stat_file(source, os.path.basename(source.path))
             yield LeftOut("", found.reason) if isinstance(found, LeftOut) else found
             return
@@ -226,9 +229,9 @@ def _identify(folder: str) -> _Identity | None:
 
 def _join(source: NativeSource, path: str) -> str:
     """Return the absolute path of a file of a source; a source that is a file has one, of its own name."""
-    if os.path.basename(source.path) == path and not os.path.isdir(source.path):
+    if not path or not source.is_folder:
         return source.path
-    return f"{source.path.rstrip('/')}/{path}" if path else source.path
+    return f"{source.path.rstrip('/')}/{path}"
 
 
 def _describe(path: str, found: os.stat_result) -> NativeFile:

@@ -15,7 +15,7 @@ from onrecord.storage.files.source_files import SourceFiles
 SOURCES_NAME = "sources.json"
 _MAX_BYTES = 4 << 20
 _MEND = "Put it back from a copy of the state folder, or remove it and add the sources again."
-_MEMBERS = frozenset({"name", "path", "format", "agent", "owner_only"})
+_MEMBERS = frozenset({"name", "path", "folder", "format", "agent", "owner_only"})
 
 
 class FileShelf:
@@ -101,6 +101,7 @@ def _encode(sources: Sequence[NativeSource]) -> bytes:
         {
             "name": source.name,
             "path": source.path,
+            "folder": source.is_folder,
             "format": source.format or "",
             "agent": source.agent,
             "owner_only": source.is_owner_only,
@@ -126,7 +127,7 @@ def _decode_source(row: dict[str, Any]) -> NativeSource:
     name, path, kind, agent = (row[member] for member in ("name", "path", "format", "agent"))
     is_text = all(isinstance(value, str) for value in (name, path, kind, agent))
     is_sound = is_text and name and path.startswith("/") and kind in ("", "markdown", "text")
-    is_owned = isinstance(row["owner_only"], bool) and (bool(agent) or not row["owner_only"])
+    is_owned = type(row["folder"]) is type(row["owner_only"]) is bool and (bool(agent) or not row["owner_only"])
     if row.keys() != _MEMBERS or not is_sound or not is_owned:
         raise ValueError("not a source")
-    return NativeSource(name, path, kind or None, agent, row["owner_only"])
+    return NativeSource(name, path, row["folder"], kind or None, agent, row["owner_only"])
