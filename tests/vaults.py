@@ -15,6 +15,7 @@ from onrecord.app.reconcile import continue_reconcile, reconcile
 from onrecord.app.session import Caller, Channel, Policy, Reply, Session
 from onrecord.app.verify import verify
 from onrecord.ports.index import Index
+from onrecord.ports.merger import Merger
 from onrecord.ports.system import Clock, ClockReading
 from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.installation import KeyMaker
@@ -93,6 +94,7 @@ def open_session(
     channel: Channel = Channel.LIBRARY,
     index: Index | None = None,
     lock_wait_s: float = 10.0,
+    merger: Merger | None = None,
 ) -> Session:
     """Open a vault as the composition root does, with parts replaced."""
     store = make_store(
@@ -113,6 +115,7 @@ def open_session(
         build_document,
         continue_reconcile,
     )
+    session.merger = merger
     reply = Reply()
     session.refresh(reply)
     reconcile(session, reply)

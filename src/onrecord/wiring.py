@@ -115,6 +115,7 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     session.owns_index = is_in_memory
     session.open_native = _name_opener(store, options)
     session.make_index = _make_index_in_memory
+    session.merger = _LateMerger()
     if is_fresh and is_index_needed:
         _fill_index(session, opening)
     if is_index_needed and (session.owns_index or not is_fresh):
@@ -234,6 +235,16 @@ class _LateReader:
         from onrecord.adapters.yaml_reader import RuamelReader
 
         return RuamelReader().read(block)
+
+
+class _LateMerger:
+    """The merger, loaded with the first merge that is asked for."""
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+        """Merge as `GitMerger` does."""
+        from onrecord.adapters.git_merge import GitMerger, find_git
+
+        return GitMerger(find_git()).merge(base, ours, theirs)
 
 
 def _may_write(store: FileVaultStore) -> bool:

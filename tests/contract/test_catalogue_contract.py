@@ -6,8 +6,8 @@ import pytest
 
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import EntryRef, Seq
-from onrecord.ports.index import Document, IndexBatch
-from tests.indexes import OTHER, Driver, make_id, make_stamp, make_turn, make_version
+from onrecord.ports.index import Document, IndexBatch, Mention
+from tests.indexes import OTHER, OWN, Driver, make_id, make_stamp, make_turn, make_version
 
 
 def test_a_head_comes_back_as_it_was_given(driver: Driver) -> None:
@@ -178,3 +178,40 @@ def test_touched_records_are_listed_until_they_are_judged(driver: Driver) -> Non
     driver.apply_batch(IndexBatch(touched=[make_id("b")], judged=[make_id("b")]))
     with driver.index.read() as reader:
         assert list(reader.list_touched()) == [make_id("b"), make_id("c")]
+
+
+def make_conflict(
+    name: str, *members: tuple[str, int], seq: int, status: str = "pending", version: int = 1
+) -> Document:
+    """Return a conflict between versions of the own log, named by record and seq."""
+    made = make_version(name, "", seq=seq, kind="conflict", status=status, version=version)
+    mentions = tuple(Mention(make_id(record), EntryRef(OWN, Seq(entry))) for record, entry in members)
+    return Document(made.head, made.packed, mentions)
+
+
+def test_a_memory_has_the_open_conflicts_that_have_it_as_a_member(driver: Driver) -> None:
+    driver.apply(make_version("a", "one", seq=0), make_version("b", "two", seq=1), make_version("c", "three", seq=2))
+    driver.apply(make_conflict("k1", ("a", 0), ("b", 1), seq=3), make_conflict("k0", ("a", 0), ("a", 9), seq=4))
+    with driver.index.read() as reader:
+        found = reader.find_conflicts([make_id(name) for name in ("a", "b", "c", "none")])
+        assert found == {make_id("a"): [make_id("k0"), make_id("k1")], make_id("b"): [make_id("k1")]}
+        assert [head.id for head in reader.list_conflicts(("pending",))] == [make_id("k1"), make_id("k0")]
+    driver.apply(make_conflict("k1", seq=5, status="retired", version=2))
+    with driver.index.read() as reader:
+        assert reader.find_conflicts([make_id("a"), make_id("b")]) == {make_id("a"): [make_id("k0")]}
+        assert [head.id for head in reader.list_conflicts(("pending",))] == [make_id("k0")]
+        assert [head.id for head in reader.list_conflicts(("pending", "retired"))] == [make_id("k0"), make_id("k1")]
+
+
+def test_a_displaced_version_is_unsettled_until_another_one_mentions_it(driver: Driver) -> None:
+    driver.apply(make_version("a", "one", seq=0), make_version("a", "aside", seq=1, version=2, is_displaced=True))
+    driver.apply(make_version("b", "other", seq=3, version=2, is_displaced=True, log=OTHER))
+    with driver.index.read() as reader:
+        assert [head.ref.seq for head in reader.list_unsettled(OWN, 5)] == [1]
+        assert [head.ref.log for head in reader.list_unsettled(OTHER, 5)] == [OTHER]
+        assert list(reader.list_unsettled(OWN, 0)) == []
+        assert [head.id for head in reader.find_displaced("memories/default/b.md")] == [make_id("b")]
+        assert list(reader.find_displaced("memories/default/c.md")) == []
+    driver.apply(make_conflict("k1", ("a", 0), ("a", 1), seq=4))
+    with driver.index.read() as reader:
+        assert list(reader.list_unsettled(OWN, 5)) == []

@@ -20,7 +20,10 @@ UNSEEN = {
     "history": {"versions[].known_at", "versions[].pending_sync"},
     "adopt": {"log", "set_aside"},
     "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message"},
-    "batch_read": {"results[].error.did_you_mean", "results[].error.field"},
+    "batch_read": {"results[].error.did_you_mean", "results[].error.field", "results[].conflict"},
+    "find": {"results[].conflict"},
+    "read": {"conflict"},
+    "update": {"merged", "conflict"},
 }
 
 

@@ -52,7 +52,7 @@ _OFFSET: Final = Argument(
 _PAGE: Final = ("truncated?", "next_offset?")
 _MEMORY: Final = (
     *("id", "version?", "title", "text", "origin", "status", "kind", "workspace?", "path", "recorded_at?", "by?"),
-    *("span", "total_chars", "tags?", "source?", "truncated?", "next_span?"),
+    *("span", "total_chars", "tags?", "source?", "truncated?", "next_span?", "conflict?"),
 )
 _ERROR: Final = ("code", "reason", "field?", "hint?", "did_you_mean?")
 
@@ -122,6 +122,7 @@ FIND: Final = Operation(
                 "spans[].text",
                 "text?",
                 "truncated?",
+                "conflict?",
             ),
         ),
         *_PAGE,
@@ -171,7 +172,7 @@ UPDATE: Final = Operation(
         Argument("expect", Kind.INTEGER, "version that is to be changed", True, minimum=1, maximum=limits.INTEGER_MAX),
         _KEY,
     ),
-    ("id", "version"),
+    ("id", "version", "merged?", "conflict?"),
     exclusive=(("old", "new"), ("patches",), ("text",), ("tags",)),
 )  # fmt: skip
 HISTORY: Final = Operation(

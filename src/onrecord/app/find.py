@@ -115,6 +115,7 @@ def _fill(
     session: Session, natives: Natives | None, hits: Sequence[_Shown], mode: str, budget: int, reply: Reply
 ) -> _Page:
     page = _Page([], 0, is_truncated=False, stale=[])
+    conflicts = _find_conflicts(session, hits)
     for ranked, head, place in hits:
         try:
             item = _describe(session, natives, ranked, head, place, mode, reply)
@@ -124,6 +125,8 @@ def _fill(
             continue
         if place is not None:
             tell_behind(place, reply)
+        if head.id in conflicts:
+            item["conflict"] = conflicts[head.id][0]
         size = measure(item)
         if size > budget:
             page.is_truncated = True
@@ -134,6 +137,12 @@ def _fill(
         page.done += 1
         page.results.append(item)
     return page
+
+
+def _find_conflicts(session: Session, page: Sequence[_Shown]) -> Mapping[RecordId, Sequence[RecordId]]:
+    """Return the open conflicts of the memories on a page; one look for all of them."""
+    with session.index.read() as reader:
+        return reader.find_conflicts({head.id for _, head, _ in page})
 
 
 def _shrink(item: dict[str, object], budget_bytes: int) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from onrecord.domain.conflict import read_conflict
 from onrecord.domain.documents import analyze_document, describe_time
 from onrecord.domain.record import Record, read_record
 from onrecord.domain.transcript import hide_turns, parse_transcript
-from onrecord.ports.index import SHARED, Document, TurnName, VersionHead
+from onrecord.ports.index import SHARED, Document, Mention, PackedDocument, TurnName, VersionHead
 from onrecord.ports.store import VersionDraft, VersionRow
 from onrecord.ports.yaml_reader import YamlReader
 
@@ -32,7 +33,7 @@ def build_document(row: VersionRow, yaml: YamlReader) -> Iterator[Document]:
 def build_version(row: VersionRow, record: Record) -> Document:
     """Return the document of a version; `record` is read from the row's bytes."""
     draft, title = row.draft, record.named_title
-    packed = analyze_document(title=title, tags=record.tags, aliases=record.aliases, text=read_own_text(draft, record))
+    packed = _analyze(draft, title, record)
     head = VersionHead(
         ref=row.ref,
         id=draft.id,
@@ -54,7 +55,25 @@ def build_version(row: VersionRow, record: Record) -> Document:
         key=row.key,
         redacted=draft.redacted,
     )
-    return Document(head, packed)
+    return Document(head, packed, _list_mentions(row, record))
+
+
+def _analyze(draft: VersionDraft, title: str, record: Record) -> PackedDocument:
+    """Return what a version is found by: nothing of a conflict, which tells of memories and is none."""
+    if draft.kind == "conflict":
+        return analyze_document(title="", tags=(), aliases=(), text="")
+    return analyze_document(title=title, tags=record.tags, aliases=record.aliases, text=read_own_text(draft, record))
+
+
+def _list_mentions(row: VersionRow, record: Record) -> tuple[Mention, ...]:
+    """Return the members of a conflict; of another version its parents where it has several."""
+    draft = row.draft
+    if draft.kind != "conflict":
+        parents = draft.parents if len(draft.parents) > 1 else ()
+        return tuple(Mention(draft.id, parent) for parent in parents)
+    conflict = read_conflict(record, draft.id)
+    members = conflict.members if conflict is not None else ()
+    return tuple(Mention(member.record, member.ref) for member in members if member.ref is not None)
 
 
 def read_own_text(draft: VersionDraft, record: Record) -> str:

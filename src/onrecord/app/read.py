@@ -33,6 +33,7 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     Returns:
         data: id, version, title, text, origin, status, kind, workspace, path, recorded_at, by, span, total_chars; of a
         section source, and neither version nor workspace, recorded_at, by.
+        conflict where an open one has the record as a member.
 
     Raises:
         InvalidInputError, NotFoundError, AmbiguousIdError: as named.
@@ -59,6 +60,11 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
             head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
     reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)
     reply.data["status"] = status
+    with session.index.read() as reader:
+        conflicts = reader.find_conflicts((head.id,))
+    if conflicts:
+        reply.data["conflict"] = conflicts[head.id][0]
+        reply.warnings.append(f"another text stands against this memory: `onrecord read {conflicts[head.id][0]}`")
     return reply
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from onrecord.app.absences import look
 from onrecord.app.comparison import Comparison
+from onrecord.app.conflicts import attend
 from onrecord.app.identity import Found, Identities, is_same_file, read_bytes
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import judge_file
@@ -123,7 +124,9 @@ def observe_under_lock(
     passing = _pass_over(session, unit, paths, reply, may_pause=may_pause)
     if passing.has_lost_one:
         return observe_all_under_lock(session, unit, reply)
-    return passing.finish()
+    made = passing.finish()
+    attend(session, unit, reply)
+    return made
 
 
 def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply) -> int:
@@ -134,7 +137,9 @@ def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply) -> i
     """
     comparison = Comparison(session.store, session.index)
     comparison.advance()
-    return _pass_over(session, unit, comparison.changed, reply).finish()
+    made = _pass_over(session, unit, comparison.changed, reply).finish()
+    attend(session, unit, reply)
+    return made
 
 
 def _pass_over(

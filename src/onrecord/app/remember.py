@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import REMEMBER
+from onrecord.app.conflicts import attend
 from onrecord.app.content import find_kept
 from onrecord.app.indexing import hash_text
 from onrecord.app.outbox import keep_in_backup
@@ -98,6 +99,7 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply, 
         reply.warnings.append(f"no workspace was given; kept in {workspace!r}")
     (row,) = list_rows(receipt)
     reply.data = {"id": row.draft.id, "version": row.draft.version, "duplicate": False}
+    attend(session, unit, reply)
 
 
 def _name_text(text: str) -> str:

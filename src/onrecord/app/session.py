@@ -16,6 +16,7 @@ from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import Document, FileStamp, Index, IndexBatch
+from onrecord.ports.merger import Merger
 from onrecord.ports.store import Actor, LogHead, Receipt, VaultStore, VersionRow, WriteUnit
 from onrecord.ports.system import Clock, IdSource
 from onrecord.ports.yaml_reader import YamlReader
@@ -120,6 +121,7 @@ class Session:
     open_native: NativeOpener = lambda _, __: None
     scan: SourceScan | None = None  # of the files of native sources, begun when they are first asked for
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
+    merger: Merger | None = None  # None: no merge can be had
     settling: Settling = field(init=False)
 
     def __post_init__(self) -> None:

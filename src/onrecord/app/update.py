@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from onrecord.app.admission import admit
 from onrecord.app.branches import list_equal_tips
 from onrecord.app.catalog import UPDATE
+from onrecord.app.conflicts import attend
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
-from onrecord.app.places import choose_path, is_whole, resolve_current
+from onrecord.app.next_version import choose_target, hash_pre_image
+from onrecord.app.places import is_whole, resolve_current
 from onrecord.app.reconcile import observe_all_under_lock, observe_under_lock
 from onrecord.app.remember import describe_copies, note_secrets
 from onrecord.app.scrub import Scrubbed, scrub, scrub_change
@@ -28,7 +30,7 @@ from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES, TEXT_MAX_BYTES
 from onrecord.domain.patching import Patch, apply_patches
 from onrecord.domain.record import KeyValue, Record, read_record, replace_keys, replace_text
 from onrecord.ports.index import VersionHead
-from onrecord.ports.store import Change, Placement, VersionDraft, WriteUnit
+from onrecord.ports.store import Change, VersionDraft, WriteUnit
 
 
 def update(session: Session, given: Mapping[str, object]) -> Reply:
@@ -38,7 +40,8 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
     version first, so that `expect` is then stale.
 
     Returns:
-        data: id, version; unchanged when the text already is as asked.
+        data: id, version; unchanged when the text already is as asked. Where an edit was saved while the file was
+        written: merged, the version in which both are, or conflict, the record of their disagreement.
 
     Raises:
         InvalidInputError, LimitExceededError, NotFoundError: as named.
@@ -82,15 +85,18 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
         number = choose_number(reader, record_id)
         parents = list_equal_tips(session, reader, head)
     data = _refresh_copies(session, unit, record, data, head, number)
-    path, how = _choose_target(session, head, place, record)
+    path, how = choose_target(session, head, place, record.title)
     draft = VersionDraft(
         head.id, number, head.kind, path, data, session.caller.origin, head.workspace, status=head.status,
         parents=parents, redacted=tuple(sorted({*scrubbed.rules, *rules})),
     )  # fmt: skip
-    change = Change("record.update", draft, place=how, pre_sha256=_hash_pre_image(place, base))
+    change = Change("record.update", draft, place=how, pre_sha256=hash_pre_image(place, base))
     receipt = unit.commit([change], session.caller.actor, key)
     session.publish(receipt, reply)
     reply.data = {"id": head.id, "version": list_rows(receipt)[0].draft.version}
+    for attended in attend(session, unit, reply, may_merge=not place.is_behind):
+        if attended.record == head.id:
+            reply.data |= {"merged": attended.merged} if attended.merged else {"conflict": attended.conflict}
 
 
 def _is_repeated(session: Session, arguments: Mapping[str, object], key: str, reply: Reply) -> bool:
@@ -204,19 +210,3 @@ def _refresh_copies(
     present = record.present_keys
     wanted = {name: value for name, value in copies.items() if name in present or value is not None}
     return replace_keys(data, wanted, session.yaml)
-
-
-def _hash_pre_image(place: FilePlace, base: bytes) -> bytes:
-    """Return the hash of what the file holds: the version that is changed, or another one that it is behind with."""
-    if place.is_behind and place.stamp is not None and place.stamp.sha256:
-        return place.stamp.sha256
-    return hashlib.sha256(b"" if place.is_behind else base).digest()
-
-
-def _choose_target(session: Session, head: VersionHead, place: FilePlace, record: Record) -> tuple[str, Placement]:
-    if place.stamp is not None and not place.is_missing:
-        return place.stamp.path, "replace"
-    with session.index.read() as reader:
-        if session.store.stat_file(head.path) is None:
-            return head.path, "create"
-        return choose_path(head.kind, (head.workspace,), record.title, reader, session.store), "create"

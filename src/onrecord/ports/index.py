@@ -27,6 +27,7 @@ __all__ = [
     "Index",
     "IndexBatch",
     "IndexReader",
+    "Mention",
     "PackedDocument",
     "Partition",
     "Statistics",
@@ -40,12 +41,20 @@ __all__ = [
 FileRow = tuple[str, int, int, int, str, str, int]
 
 
+class Mention(NamedTuple):
+    """A version that another one speaks of: as member of a conflict, or as one of several parents."""
+
+    record: RecordId
+    ref: EntryRef
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A head with what is searched."""
+    """A head with what is searched, and the versions that it speaks of."""
 
     head: VersionHead
     packed: PackedDocument
+    mentions: tuple[Mention, ...] = ()
 
 
 class FileStamp(NamedTuple):
@@ -129,6 +138,18 @@ class IndexReader(Protocol):
 
     def find_by_text(self, workspace: str | None, text_sha256: bytes) -> Sequence[VersionHead]:
         """Return current, status `current` versions with this text hash, by id, turns excluded; None: any workspace."""
+
+    def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
+        """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""
+
+    def find_conflicts(self, records: Collection[RecordId]) -> Mapping[RecordId, Sequence[RecordId]]:
+        """Return, for those of the records that open conflicts (status `pending`) have as members, their ids."""
+
+    def list_unsettled(self, log: LogId, limit: int) -> Sequence[VersionHead]:
+        """Return at most `limit` displaced versions of a log that no other version mentions, by entry."""
+
+    def find_displaced(self, path: str) -> Sequence[VersionHead]:
+        """Return the displaced versions whose bytes were at this path, by log and seq."""
 
     def list_spellings(self, folded: str) -> Sequence[str]:
         """Return the workspaces, homes and others, whose folded name (domain.names) this is, first recorded first."""

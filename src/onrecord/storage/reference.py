@@ -138,6 +138,37 @@ class ReferenceReader:
         ]
         return sorted(found, key=lambda head: head.id)
 
+    def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
+        """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""
+        ends = self._state.ends
+        heads = (head for head in self._state.versions if head.kind == "conflict" and head.status in statuses)
+        return sorted((head for head in heads if ends.get(head.ref) == OPEN_END), key=lambda h: (h.recorded_at, h.id))
+
+    def find_conflicts(self, records: Collection[RecordId]) -> Mapping[RecordId, Sequence[RecordId]]:
+        """Return, for those of the records that open conflicts have as members, their ids."""
+        pending = {head.id for head in self.list_conflicts(("pending",))}
+        pairs = {
+            (mention.record, document.head.id)
+            for document in self._state.documents
+            for mention in document.mentions
+            if document.head.id in pending and mention.record in records
+        }
+        found: dict[RecordId, list[RecordId]] = {}
+        for record, conflict in sorted(pairs):
+            found.setdefault(record, []).append(conflict)
+        return found
+
+    def list_unsettled(self, log: LogId, limit: int) -> Sequence[VersionHead]:
+        """Return at most `limit` displaced versions of a log that no other version mentions, by entry."""
+        mentioned = {mention.ref for document in self._state.documents for mention in document.mentions}
+        heads = (head for head in self._state.versions if head.is_displaced and head.ref.log == log)
+        return sorted((head for head in heads if head.ref not in mentioned), key=lambda head: head.ref)[:limit]
+
+    def find_displaced(self, path: str) -> Sequence[VersionHead]:
+        """Return the displaced versions whose bytes were at this path, by log and seq."""
+        heads = (head for head in self._state.versions if head.is_displaced and head.path == path)
+        return sorted(heads, key=lambda head: head.ref)
+
     def list_spellings(self, folded: str) -> Sequence[str]:
         """Return the workspaces of all heads whose name folds to this, first recorded first."""
         heads = (*self._state.versions, *self._state.turns)

@@ -30,6 +30,7 @@ class Hit:
     """One result of a search; `turn` and `block` are set for turns of a conversation.
 
     `source` and `path` are set for sections of other programs' files, whose `version` is 0: they have none.
+    `conflict` is the id of an open conflict that the memory is in.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Hit:
     spans: tuple[dict[str, str], ...] = ()
     text: str | None = None
     truncated: bool = False
+    conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Memory(Outcome):
     tags: tuple[str, ...] = ()
     truncated: bool = False
     next_span: str | None = None
+    conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,16 @@ class Batch(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class Updated(Outcome):
-    """A version that was made."""
+    """A version that was made.
+
+    Where an edit was saved by hand while the file was written: `merged` is the version in which both are, `conflict`
+    the record of their disagreement.
+    """
 
     id: str = ""
     version: int = 0
+    merged: int | None = None
+    conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class LogWriter:
         self.is_behind = False
         self.commits_since_checkpoint = 0
         self._unplaced: list[FrameChange] = []
+        self._displaced: list[tuple[VersionRow, bytes]] = []
         self.has_committed = False
 
     @property
@@ -88,13 +89,19 @@ class LogWriter:
 
     @property
     def has_waiting(self) -> bool:
-        """Whether some committed version has not found its place on disk yet; the journal must stay until it has."""
-        return self.is_behind or bool(self._unplaced)
+        """Whether the journal must stay: a committed version has no place yet, or a displaced edit is not committed."""
+        return self.is_behind or bool(self._unplaced or self._displaced)
 
     @property
     def is_exchange_atomic(self) -> bool:
         """Whether every placement so far was an atomic exchange."""
         return self._applier.placer.is_exchange_atomic
+
+    def drop_displaced(self) -> None:
+        """Forget the displaced edits, which are committed now; their temporary files go."""
+        self._displaced.clear()
+        self._applier.placer.drop_kept()
+        self._note_applied(Outcome())
 
     def has_lost_one(self) -> bool:
         """Tell whether a file that the journal may place again is not where it was placed; no lock is needed."""
@@ -127,6 +134,7 @@ class LogWriter:
         if self._unplaced:
             self._place(list(self._unplaced), outcome, is_replay=True)
             self._note_applied(outcome)
+        outcome.displaced = list(self._displaced)
         return outcome
 
     def _load_head(self) -> None:
@@ -138,6 +146,7 @@ class LogWriter:
         self._applier = Applier(self._vault, self.folder, head)
         self.pending.clear()
         self._unplaced.clear()
+        self._displaced.clear()
         self.is_behind = False
         self.commits_since_checkpoint = 0
         with storage_errors("read the state folder"):
@@ -186,6 +195,8 @@ class LogWriter:
                 changes = [_without_place(change) if _is_seen(change, seen) else change for change in commit.changes]
                 self._apply(changes, outcome, is_replay=True)
             self._advance(commit.changes, commit.clock)
+        kept = _list_displaced(commits)
+        self._displaced = [item for item in self._displaced if (item[0].draft.id, item[1]) not in kept]
         if commits and not self.is_behind:
             self._cut_tails()
             self._note_applied(outcome)
@@ -222,6 +233,7 @@ class LogWriter:
         tried = {change.row.ref for change in changes if change.row is not None}
         kept = [change for change in self._unplaced if change.row is not None and change.row.ref not in tried]
         self._unplaced = [*kept, *(change for change in changes if change.row is not None and change.row.ref in failed)]
+        self._displaced += applied.displaced
         outcome.add(applied)
 
     def commit(self, changes: Sequence[FrameChange], clock: ClockReading) -> Outcome:
@@ -253,7 +265,7 @@ class LogWriter:
 
     def _note_applied(self, outcome: Outcome) -> None:
         """Note, unsynced, that the journal is applied; a note lost or of another boot only costs a replay."""
-        if self._unplaced:
+        if self._unplaced or self._displaced:
             return
         text = f"{self._journal.generation} {self._journal.end} {self._clock.read().boot}\n"
         try:
@@ -309,6 +321,12 @@ class LogWriter:
         self._vault.sync(temporary)
         self._vault.rename(temporary, target)
         self._vault.sync_folder(self.folder)
+
+
+def _list_displaced(commits: Sequence[_Commit]) -> set[tuple[RecordId, bytes]]:
+    """Return the displaced edits that are committed: record and bytes."""
+    rows = (change.row for commit in commits for change in commit.changes)
+    return {(row.draft.id, row.draft.data) for row in rows if row is not None and row.draft.mode == "displaced"}
 
 
 def _find_observed(commits: Sequence[_Commit]) -> dict[RecordId, int]:

@@ -69,7 +69,15 @@ class Placer:
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
         self.unsynced: set[str] = set()
+        self.kept: set[str] = set()
         self.is_exchange_atomic = True
+
+    def drop_kept(self) -> None:
+        """Remove the temporary files of displaced edits, once these are committed; what stays is met by a replay."""
+        for name in sorted(self.kept):
+            with suppress(OSError):
+                self._disk.unlink(name)
+        self.kept.clear()
 
     def create(self, path: str, data: bytes, seq: int) -> Placed:
         """Place a file that should not exist yet; if the name was taken meanwhile, ` (2)`, ` (3)` … is added.
@@ -93,6 +101,8 @@ class Placer:
     def replace(self, path: str, data: bytes, pre_sha256: bytes, seq: int) -> Placed:
         """Exchange a file for `data` in one step. Other bytes than the pre-image are returned as displaced.
 
+        Their temporary file stays until `drop_kept`.
+
         Raises:
             OSError: not placed.
         """
@@ -104,10 +114,12 @@ class Placer:
             self._disk.rename_noreplace(temporary, path)
             return self._note(path)
         found = self._disk.read(temporary)
-        is_expected = hashlib.sha256(found).digest() == pre_sha256 or found == data
-        self._disk.unlink(temporary)
         placed = self._note(path)
-        return placed if is_expected else Placed(path, found)
+        if hashlib.sha256(found).digest() == pre_sha256 or found == data:
+            self._disk.unlink(temporary)
+            return placed
+        self.kept.add(temporary)  # a crash before it is committed must not take it
+        return Placed(path, found)
 
     def _replace_keeping_link(self, temporary: str, path: str) -> None:
         """Replace where there is no exchange: a hard link keeps the old bytes under the temporary's name."""
@@ -188,7 +200,7 @@ class Placer:
         return Placed(placed.path, displaced if displaced is not None else placed.displaced)
 
     def _settle_temporary(self, path: str, data: bytes, pre_sha256: bytes | None, seq: int) -> bytes | None:
-        """Remove what the crash left beside the target; return it if it is an outside edit that was displaced."""
+        """Remove what the crash left beside the target; an outside edit that was displaced is returned and stays."""
         displaced = None
         temporary = name_temporary(path, seq)
         for name in (temporary, temporary + ".old"):
@@ -196,16 +208,22 @@ class Placer:
                 continue
             left = self._disk.read(name)
             is_ours = is_torn_remnant(left, data) or hashlib.sha256(left).digest() == pre_sha256
-            if not is_ours:
+            if is_ours:
+                self._disk.unlink(name)
+            else:
                 displaced = left
-            self._disk.unlink(name)
+                self.kept.add(name)
         return displaced
 
     def _write_temporary(self, path: str, data: bytes, seq: int) -> str:
         parent = path.rpartition("/")[0]
         self._disk.make_folder(parent)
         temporary = name_temporary(path, seq)
-        if self._disk.stat(temporary) is not None:
+        if temporary in self.kept:
+            self._disk.rename(temporary, temporary + ".old")
+            self.kept.add(temporary + ".old")
+            self.kept.discard(temporary)
+        elif self._disk.stat(temporary) is not None:
             self._disk.unlink(temporary)
         self._disk.write_new(temporary, data)
         return temporary

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from onrecord.domain.entry import encode_entry, make_entry
-from onrecord.domain.errors import LimitExceededError
+from onrecord.domain.errors import LimitExceededError, StorageFailedError
 from onrecord.domain.ids import RECORD_ID_CHARS, EntryRef, LogId, RecordId, Seq, encode_base32
 from onrecord.domain.instants import Instant, from_unix_us, to_unix_us
 from onrecord.domain.limits import BATCH_MAX_BYTES, BATCH_MAX_COUNT
@@ -91,7 +91,7 @@ class FileWriteUnit:
         placed = [PlacedFile(changes[row.ref.seq - first], row.ref, state) for row, state in outcome.placed]
         problems = list(outcome.problems)
         self.problems += problems
-        kept = self.commit_displaced(outcome)
+        kept = self._keep_displaced(outcome, problems)
         problems += [describe_displaced(row.draft.path, row.draft.id, row.draft.version) for row in kept]
         return Receipt([*rows, *kept], placed, outcome.not_placed, problems)
 
@@ -110,13 +110,24 @@ class FileWriteUnit:
                     mode="displaced",
                     redacted=(),
                     turn=None,
-                    parents=row.draft.parents or (row.ref,),
+                    parents=row.draft.parents[:1] or (row.ref,),  # what the file held when it was edited
                 ),
             )
             for row, data in outcome.displaced
         ]
+        rows = self._commit(changes, _SYSTEM, "")[1]
         outcome.displaced.clear()
-        return self._commit(changes, _SYSTEM, "")[1]
+        self._writer.drop_displaced()
+        return rows
+
+    def _keep_displaced(self, outcome: Outcome, problems: list[Problem]) -> list[VersionRow]:
+        """Keep displaced edits after a commit, which stands if the disk refuses them: they are kept later, then."""
+        try:
+            return self.commit_displaced(outcome)
+        except StorageFailedError as error:
+            message = f"an edit made outside waits to be kept: {error.reason}"
+            problems.append(Problem("", 0, "displaced_edit", Severity.WARNING, message, error.hint))
+            return []
 
     def start_log(self, signer: Signer, adoption: Adoption | None = None) -> None:
         """Write the first entry of the log, its key and the heads of the logs found, and more where those are many.

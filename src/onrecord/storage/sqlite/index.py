@@ -20,7 +20,7 @@ from onrecord.domain.heads import VersionHead
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.postings import Candidates
 from onrecord.ports.index import FileRow, FileStamp, Filter, IndexBatch
-from onrecord.storage.sqlite import catalogue, loose, stamps
+from onrecord.storage.sqlite import catalogue, loose, mentions, stamps
 from onrecord.storage.sqlite.delta import DeltaMemory
 from onrecord.storage.sqlite.intake import take_batch
 from onrecord.storage.sqlite.loading import Loader, paused_collection
@@ -100,6 +100,26 @@ class SqliteReader:
     def find_by_text(self, workspace: str | None, text_sha256: bytes) -> Sequence[VersionHead]:
         """Return current, status `current` versions with this text hash, by id; None: of any workspace."""
         return catalogue.find_by_text(self._connection, workspace, text_sha256)
+
+    @_reading
+    def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
+        """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""
+        return mentions.list_conflicts(self._connection, statuses)
+
+    @_reading
+    def find_conflicts(self, records: Collection[RecordId]) -> Mapping[RecordId, Sequence[RecordId]]:
+        """Return, for those of the records that open conflicts have as members, their ids."""
+        return mentions.find_conflicts(self._connection, records)
+
+    @_reading
+    def list_unsettled(self, log: LogId, limit: int) -> Sequence[VersionHead]:
+        """Return at most `limit` displaced versions of a log that no other version mentions, by entry."""
+        return mentions.list_unsettled(self._connection, log, limit)
+
+    @_reading
+    def find_displaced(self, path: str) -> Sequence[VersionHead]:
+        """Return the displaced versions whose bytes were at this path, by log and seq."""
+        return mentions.find_displaced(self._connection, path)
 
     @_reading
     def list_spellings(self, folded: str) -> Sequence[str]:

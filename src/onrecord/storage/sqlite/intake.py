@@ -11,6 +11,7 @@ from onrecord.domain.ids import EntryRef
 from onrecord.ports.index import IndexBatch
 from onrecord.storage.sqlite.catalogue import drop_head, take_in
 from onrecord.storage.sqlite.forward import encode_forward, insert_forward
+from onrecord.storage.sqlite.mentions import insert_mentions
 from onrecord.storage.sqlite.stamps import write_files, write_touched
 
 
@@ -57,6 +58,7 @@ def _take_documents(connection: sqlite3.Connection, batch: IndexBatch) -> None:
         last += 1
         packed = document.packed
         insert_forward(connection, [encode_forward(last, number, packed, is_live=taken.is_live)])
+        insert_mentions(connection, last, document.mentions)
         postings += len(packed.terms)
         if taken.is_live:
             _add(changed[number], 1, packed.tokens, packed.line_count)

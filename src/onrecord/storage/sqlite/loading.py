@@ -43,6 +43,7 @@ from onrecord.storage.sqlite.catalogue import (
 from onrecord.storage.sqlite.forward import encode_forward, insert_forward
 from onrecord.storage.sqlite.intake import number_partition, take_rest
 from onrecord.storage.sqlite.matching import is_facet, list_facets
+from onrecord.storage.sqlite.mentions import insert_mentions
 from onrecord.storage.sqlite.merging import EVERYTHING, merge
 from onrecord.storage.sqlite.schema import make_indexes
 from onrecord.storage.sqlite.spellings import insert_all_spellings
@@ -133,6 +134,7 @@ class Loader:
                 facets = self._facets.get(place) or self._facets.setdefault(place, list_facets(place))
                 for name in facets:
                     self._live[number].postings[name].append(self._last << _DOCUMENT_SHIFT)
+            insert_mentions(self._connection, self._last, document.mentions)
             self._held += len(packed.terms)
         insert_heads(self._connection, heads)
         insert_forward(self._connection, forward)

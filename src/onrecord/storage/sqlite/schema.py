@@ -49,6 +49,10 @@ CREATE TABLE heads (
 CREATE TABLE workspaces (
     folded TEXT NOT NULL, name TEXT NOT NULL, since TEXT NOT NULL, PRIMARY KEY (folded, name)
 ) WITHOUT ROWID;
+CREATE TABLE mentions (
+    record TEXT NOT NULL, log TEXT NOT NULL, seq INTEGER NOT NULL, document INTEGER NOT NULL,
+    PRIMARY KEY (record, log, seq, document)
+) WITHOUT ROWID;
 CREATE TABLE files (
     path TEXT PRIMARY KEY, place TEXT NOT NULL, record TEXT NOT NULL, size_bytes INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, device TEXT NOT NULL, inode TEXT NOT NULL,
@@ -75,6 +79,9 @@ CREATE INDEX heads_by_path ON heads (path) WHERE n IS NULL AND ended_at <> '';
 CREATE INDEX heads_by_key ON heads (key) WHERE key <> '';
 CREATE INDEX heads_by_turn ON heads (source, session, turn) WHERE n IS NOT NULL;
 CREATE INDEX heads_by_ordinal ON heads (source, session, n) WHERE n IS NOT NULL;
+CREATE INDEX heads_of_conflicts ON heads (ended_at) WHERE kind = 'conflict';
+CREATE INDEX heads_displaced ON heads (path) WHERE is_displaced = 1;
+CREATE INDEX mentions_by_entry ON mentions (log, seq);
 CREATE INDEX files_by_record ON files (record);
 CREATE INDEX files_by_place ON files (place);
 CREATE INDEX files_pending ON files (path) WHERE pending = 1;
