@@ -12,6 +12,7 @@ import onrecord as package
 from onrecord.app.catalog import OPERATIONS
 from onrecord.app.read import batch_read
 from tests.surface.cli import CommandLine
+from tests.surface.test_conflicts import Case
 
 # What takes another log, a damaged ledger or a refused disk to see; tests/fault has replies with them.
 UNSEEN = {
@@ -21,8 +22,10 @@ UNSEEN = {
     "adopt": {"log", "set_aside"},
     "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message"},
     "batch_read": {"results[].error.did_you_mean", "results[].error.field", "results[].conflict"},
+    "conflicts": {"truncated", "next_offset", "not_checked"},
     "find": {"results[].conflict"},
     "read": {"conflict"},
+    "settle": {"copies", "removed"},
     "update": {"merged", "conflict"},
 }
 
@@ -61,6 +64,11 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     transcript = str(call("capture", "kumquat turn", *turn, "--time", "2026-01-01")["id"])
     for mode in ("preview", "hits", "full"):
         call("find", "kumquat", "--mode", mode)
+    case = Case(tmp_path / "disputed")
+    case.session.close()
+    disputed = CommandLine(monkeypatch, str(case.vault))
+    seen["settle"].append(disputed("settle", case.conflict, "--keep", "A").data)
+    seen["conflicts"].append(disputed("conflicts", "--all").data)
     call("find", "kumquat", "--limit", "1")
     call("find", "nothing")
     section = _use_sources(call, tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from onrecord.app.branches import find_tips, list_touched, mark_judged
 from onrecord.app.merging import merge_versions, propose
 from onrecord.app.next_version import plan_next, take_out_copies
 from onrecord.app.places import choose_path
@@ -13,6 +14,7 @@ from onrecord.domain.branches import says_the_same
 from onrecord.domain.conflict import (
     DETECTOR,
     OPEN,
+    SIDE_NAMES,
     STATUS_OF_STATE,
     Member,
     Side,
@@ -33,6 +35,8 @@ _MERGE_ROUNDS = 3
 # So many texts are attended to in one call, the rest with later ones.
 _ATTENDED_MAX_COUNT = 20
 _LISTED_MAX_COUNT = 1_000
+# A transcript only grows; of a conflict the later version is shown.
+_WITHOUT_SIDES = frozenset({"event", "conflict"})
 _AUTHORS = {"user": "the user", "confirmed": "the user"}
 
 
@@ -60,6 +64,7 @@ def attend(session: Session, unit: WriteUnit, reply: Reply, *, may_merge: bool =
     done: list[Attended] = []
     try:
         _attend_all(session, unit, reply, done, may_merge=may_merge)
+        _judge_touched(session, unit, reply, done)
     except (NotWritableError, DamagedError, LimitExceededError) as error:
         reply.degrade("conflicts_waiting", f"{error.reason}; what stands aside is kept and looked at again")
     return done
@@ -81,11 +86,42 @@ def _attend_all(session: Session, unit: WriteUnit, reply: Reply, done: list[Atte
             return
 
 
+def _judge_touched(session: Session, unit: WriteUnit, reply: Reply, done: list[Attended]) -> None:
+    """Open conflicts for records that another installation has changed too, as many as one call may."""
+    judged: list[RecordId] = []
+    for record in list_touched(session)[:_ATTENDED_MAX_COUNT]:
+        if len(done) >= _ATTENDED_MAX_COUNT or any(item.reason == "index_behind" for item in reply.degraded):
+            break
+        conflict = _open_branches(session, unit, reply, record)
+        judged.append(record)
+        if conflict is not None:
+            reply.warnings.append(f"{record} was changed on two machines: `onrecord read {conflict}`")
+            done.append(Attended(record, conflict=conflict))
+    if judged:
+        mark_judged(session, judged)
+
+
+def _open_branches(session: Session, unit: WriteUnit, reply: Reply, record: RecordId) -> RecordId | None:
+    """Open the conflict between the tips of a record; None where they say the same."""
+    with session.index.read() as reader:
+        tips = find_tips(session, reader, record)
+    if not tips or tips[0].kind in _WITHOUT_SIDES:
+        return None
+    sides: list[VersionRow] = []
+    for tip in tips:
+        row = session.store.read_row(tip.ref)
+        if row is None or row.is_erased or row.is_sealed:
+            continue
+        if all(not says_the_same(row.draft.data, side.draft.data, session.yaml) for side in sides):
+            sides.append(row)
+    return open_conflict(session, unit, reply, sides[: len(SIDE_NAMES)]) if len(sides) > 1 else None
+
+
 def _attend_one(
     session: Session, unit: WriteUnit, reply: Reply, head: VersionHead, *, may_merge: bool
 ) -> Attended | None:
     """Merge one text or open its conflict; None where it says nothing that the memory does not say, or is gone."""
-    if head.kind in ("event", "conflict"):
+    if head.kind in _WITHOUT_SIDES:
         return None
     with session.index.read() as reader:
         current = reader.get_current(head.id)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from onrecord.app.operation import Argument, Kind, Operation
+from onrecord.domain import limits
+from onrecord.domain.conflict import SIDE_NAMES
 
 ADOPT: Final = Operation(
     "adopt",
@@ -37,4 +39,36 @@ MISSING: Final = Operation(
     group="repair",
 )  # fmt: skip
 
-OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (ADOPT, MISSING)
+CONFLICTS: Final = Operation(
+    "conflicts",
+    "List texts that stand against each other.",
+    (
+        Argument("all", Kind.FLAG, "settled ones too"),
+        Argument("offset", Kind.INTEGER, "where the page begins, from next_offset", maximum=limits.OFFSET_MAX_COUNT),
+    ),
+    (
+        "conflicts",
+        *("conflicts[].id", "conflicts[].title", "conflicts[].members", "conflicts[].state", "conflicts[].since"),
+        *("conflicts[].decision?", "truncated?", "next_offset?", "not_checked?"),
+    ),
+)
+SETTLE: Final = Operation(
+    "settle",
+    "Settle a conflict: keep a side, or a merge of both.",
+    (
+        Argument("id", Kind.ID, "id of the conflict, all 12 characters", True, True),
+        Argument("keep", Kind.CHOICE, "the side to keep, or merge", True, choices=(*SIDE_NAMES, "merge")),
+        Argument(
+            "expect", Kind.INTEGER, "version of the memory, if it has moved on", minimum=1, maximum=limits.INTEGER_MAX
+        ),
+        Argument("remove_copies", Kind.FLAG, "delete files of a sync program that hold a side"),
+    ),
+    ("id", "record", "version", "kept", "copies?", "removed?"),
+)
+
+OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (
+    ADOPT,
+    MISSING,
+    CONFLICTS,
+    SETTLE,
+)

@@ -68,7 +68,7 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     key = unit.hash_key(str(arguments["idempotency_key"])) if "idempotency_key" in arguments else ""
     if key and _is_repeated(session, arguments, key, reply):
         return
-    head, place = _locate_current(session, unit, record_id, reply)
+    head, place = locate_current(session, unit, record_id, reply)
     if head.kind == "event":
         raise InvalidInputError("a transcript only grows", field="id", hint="Use capture, or remember a correction.")
     if head.version != expect:
@@ -131,7 +131,7 @@ def _has_made(session: Session, known: VersionHead, arguments: Mapping[str, obje
     return (made.text, made.tags) == (wanted.text, wanted.tags)
 
 
-def _locate_current(
+def locate_current(
     session: Session, unit: WriteUnit, record_id: RecordId, reply: Reply
 ) -> tuple[VersionHead, FilePlace]:
     """Return the current version, after taking in what was edited outside."""

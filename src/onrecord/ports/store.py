@@ -176,6 +176,13 @@ class WriteUnit(Protocol):
     def hash_key(self, key: str) -> str:
         """Return an idempotency key as it is stored."""
 
+    def remove_file(self, path: str, sha256: bytes) -> bool:
+        """Delete a file that holds exactly the bytes of this hash; False where it does not, or is gone.
+
+        Raises:
+            StorageFailedError: the disk refused.
+        """
+
     def commit(self, changes: Sequence[Change], actor: Actor, key: str = "") -> Receipt:
         """Make the changes durable as one, then apply them.
 

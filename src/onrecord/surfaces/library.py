@@ -21,6 +21,7 @@ from onrecord.app.remember import remember
 from onrecord.app.replay import replay
 from onrecord.app.session import Reply
 from onrecord.app.sources import add_source, list_sources, remove_source
+from onrecord.app.settle import list_conflicts, settle
 from onrecord.app.status import describe_status
 from onrecord.app.update import update
 from onrecord.app.verify import verify
@@ -233,6 +234,17 @@ class Vault:
     def doctor(self, *, deep: bool = False, checks: Names | None = None) -> Report:
         """Name every file and part that needs attention; `checks` are ids, all by default."""
         reply = diagnose(self._session, {"deep": deep, "checks": checks}, self._services.get_verifier())
+        return Report(**self._tell(reply), data=reply.data)
+
+    def conflicts(self, *, all: bool = False, offset: int | None = None) -> Report:
+        """List texts that stand against each other; `all` lists settled ones too."""
+        reply = list_conflicts(self._session, {"all": all, "offset": offset})
+        return Report(**self._tell(reply), data=reply.data)
+
+    def settle(self, id: str, *, keep: str, expect: int | None = None, remove_copies: bool = False) -> Report:
+        """Keep a side of a conflict (`A`, `B` …) or a `merge`; `expect` is the memory's version if it has moved on."""
+        given = {"id": id, "keep": keep, "expect": expect, "remove_copies": remove_copies}
+        reply = settle(self._session, given)
         return Report(**self._tell(reply), data=reply.data)
 
     def adopt(self, *, yes: bool = False) -> Report:

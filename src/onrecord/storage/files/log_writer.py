@@ -97,6 +97,11 @@ class LogWriter:
         """Whether every placement so far was an atomic exchange."""
         return self._applier.placer.is_exchange_atomic
 
+    def remove_file(self, path: str, sha256: bytes) -> bool:
+        """Delete a file that holds exactly the bytes of this hash; False where it does not, or is gone."""
+        with storage_errors("remove a file"):
+            return self._applier.placer.remove(path, sha256, self.next_seq)
+
     def drop_displaced(self) -> None:
         """Forget the displaced edits, which are committed now; their temporary files go."""
         self._displaced.clear()

@@ -131,6 +131,26 @@ class Placer:
         self._disk.rename(temporary, path)
         self._disk.rename(kept, temporary)
 
+    def remove(self, path: str, sha256: bytes, seq: int) -> bool:
+        """Delete a file of exactly these bytes: taken aside first, so that a save meanwhile is not what goes.
+
+        Raises:
+            OSError: not deleted.
+        """
+        aside = name_temporary(path, seq)
+        try:
+            self._disk.rename_noreplace(path, aside)
+        except FileNotFoundError:
+            return False
+        if hashlib.sha256(self._disk.read(aside)).digest() == sha256:
+            self._disk.unlink(aside)
+            return True
+        for target in _candidate_paths(path):
+            with suppress(FileExistsError):
+                self._disk.rename_noreplace(aside, target)
+                break
+        return False
+
     def append(self, path: str, data: bytes, offset: int) -> Placed:
         """Put a block behind a transcript of `offset` bytes; if the user has edited the file, at its end.
 

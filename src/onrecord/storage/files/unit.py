@@ -78,6 +78,10 @@ class FileWriteUnit:
         """Return an idempotency key as it is stored."""
         return hash_key(self._pepper, key)
 
+    def remove_file(self, path: str, sha256: bytes) -> bool:
+        """Delete a file that holds exactly the bytes of this hash; False where it does not, or is gone."""
+        return self._writer.remove_file(path, sha256)
+
     def commit(self, changes: Sequence[Change], actor: Actor, key: str = "") -> Receipt:
         """Make the changes durable as one, then apply them."""
         if not 1 <= len(changes) <= BATCH_MAX_COUNT:

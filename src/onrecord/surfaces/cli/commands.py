@@ -52,6 +52,8 @@ COMMANDS: Final = {
     "history": ("onrecord.app.history", "list_history"),
     "capture": ("onrecord.app.capture", "capture"),
     "import": ("onrecord.surfaces.cli.intake", "import_path"),
+    "conflicts": ("onrecord.app.settle", "list_conflicts"),
+    "settle": ("onrecord.app.settle", "settle"),
     "replay": ("onrecord.app.replay", "replay"),
     "missing": ("onrecord.app.missing", "repair_missing"),
     "verify": ("onrecord.surfaces.cli.checks", "check_ledger"),

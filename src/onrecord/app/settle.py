@@ -1,0 +1,242 @@
+"""List conflicts, and settle one: a side is kept, or a merge of both, in one step."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from onrecord.app.admission import admit
+from onrecord.app.branches import find_tips, list_touched
+from onrecord.app.callers import check_user
+from onrecord.app.conflicts import attend
+from onrecord.app.content import locate, read_version
+from onrecord.app.current import choose_number
+from onrecord.app.merging import list_parents, merge_versions
+from onrecord.app.next_version import choose_target, plan_next, set_copies
+from onrecord.app.outside_operations import CONFLICTS, SETTLE
+from onrecord.app.pages import fill_page
+from onrecord.app.places import is_whole
+from onrecord.app.session import Channel, Reply, Session
+from onrecord.app.update import locate_current
+from onrecord.domain.ancestry import is_ancestor
+from onrecord.domain.conflict import OPEN, RESOLVED, SIDE_NAMES, STATUS_OF_STATE, Conflict, read_conflict
+from onrecord.domain.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError, StaleVersionError
+from onrecord.domain.ids import RecordId
+from onrecord.domain.record import read_record, replace_keys
+from onrecord.domain.trust import choose_weakest, get_trust
+from onrecord.ports.index import IndexReader, VersionHead
+from onrecord.ports.store import Change, VersionDraft, VersionRow, WriteUnit
+
+_MERGE = "merge"
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A conflict with the rows of its sides, A first, and the current version of the record that they are of."""
+
+    head: VersionHead
+    conflict: Conflict
+    sides: Sequence[VersionRow]
+    current: VersionHead
+
+
+def list_conflicts(session: Session, given: Mapping[str, object]) -> Reply:
+    """List the open conflicts, oldest first; with `all` the settled ones too.
+
+    Returns:
+        data: conflicts[] with id, title, members, state, since, decision; truncated and next_offset where the page
+        ended early; not_checked: memories that another installation has changed and that are yet to be compared.
+
+    Raises:
+        InvalidInputError: the call is refused.
+    """
+    arguments = admit(CONFLICTS, given)
+    reply = Reply()
+    session.refresh(reply)
+    session.compare_files(reply)
+    statuses = ("pending", "retired") if arguments.get("all") else ("pending",)
+    offset = arguments.get("offset", 0)
+    assert isinstance(offset, int)
+    with session.index.read() as reader:
+        heads = reader.list_conflicts(statuses)
+        page = fill_page((_describe(session, reader, head) for head in heads[offset:]), session.policy.page_bytes)
+    reply.data = {"conflicts": page.items}
+    if page.is_full:
+        reply.data |= {"truncated": True, "next_offset": offset + len(page.items)}
+    waiting = len(list_touched(session))
+    if waiting:
+        reply.data["not_checked"] = waiting
+    return reply
+
+
+def _describe(session: Session, reader: IndexReader, head: VersionHead) -> dict[str, object]:
+    conflict = _read(session, reader, head.id)
+    first = next(iter(reader.list_versions(head.id)), head)
+    state, decision = (conflict.state, conflict.decision) if conflict is not None else (OPEN, "")
+    if STATUS_OF_STATE.get(state) != head.status:  # changed by hand: a copy without effect
+        state, decision = OPEN if head.status == STATUS_OF_STATE[OPEN] else RESOLVED, ""
+    item: dict[str, object] = {
+        "id": head.id,
+        "title": head.title,
+        "members": [str(member) for member in conflict.members] if conflict is not None else [],
+        "state": state,
+        "since": first.recorded_at,
+    }
+    if decision:
+        item["decision"] = decision
+    return item
+
+
+def _read(session: Session, reader: IndexReader, record: RecordId) -> Conflict | None:
+    """Return what the newest version of a conflict says whose members are its own."""
+    for head in reversed(reader.list_versions(record)):
+        row = session.store.read_row(head.ref)
+        conflict = read_conflict(read_record(row.draft.data, head.path, session.yaml), record) if row else None
+        if conflict is not None:
+            return conflict
+    return None
+
+
+def settle(session: Session, given: Mapping[str, object]) -> Reply:
+    """Keep a side of a conflict, or a merge of both: one commit makes the memory's next version and ends the conflict.
+
+    Args:
+        session: The opened vault.
+        given: Arguments of the operation `settle`.
+
+    Returns:
+        data: id, record, version, kept; copies[], paths of the files that a sync program left and that hold a side;
+        removed[], those of them that were deleted.
+
+    Raises:
+        InvalidInputError, NotFoundError: as named.
+        ConflictError: it is settled, or no merge can be had.
+        StaleVersionError: the memory has moved on and `expect` does not name its version.
+        ApprovalRequiredError: the caller is not the user, and a side is of a stronger origin than the caller's.
+        DamagedError: the bytes of a side are nowhere.
+        NotWritableError: nothing was stored.
+    """
+    arguments = admit(SETTLE, given)
+    if not is_whole(str(arguments["id"])):
+        raise InvalidInputError("a write takes the whole id of 12 characters", field="id")
+    reply = Reply()
+    session.compare_files(reply, pieces=None)
+    with session.write() as unit:
+        _settle(session, unit, arguments, reply)
+    return reply
+
+
+def _settle(session: Session, unit: WriteUnit, arguments: Mapping[str, object], reply: Reply) -> None:
+    keep = str(arguments["keep"])
+    case = _find_case(session, unit, RecordId(str(arguments["id"])), reply)
+    _check_current(session, case, arguments.get("expect"))
+    if session.caller.channel is not Channel.TERMINAL:
+        strongest = min(
+            get_trust(origin) for origin in (case.current.origin, *(row.draft.origin for row in case.sides))
+        )
+        if strongest < get_trust(session.caller.origin):
+            check_user(session.caller, "settle what was written with more trust than an agent's")
+    change = _plan_memory(session, unit, case, keep)
+    receipt = unit.commit([change, _plan_conflict(session, unit, case, keep)], session.caller.actor)
+    session.publish(receipt, reply)
+    assert change.draft is not None
+    reply.data = {"id": case.head.id, "record": case.current.id, "version": change.draft.version, "kept": keep}
+    _tell_copies(session, unit, case, reply, is_removing=arguments.get("remove_copies") is True)
+    attend(session, unit, reply)
+
+
+def _find_case(session: Session, unit: WriteUnit, record: RecordId, reply: Reply) -> _Case:
+    head, _ = locate_current(session, unit, record, reply)
+    if head.kind != "conflict":
+        raise InvalidInputError("this is no conflict", field="id", hint="`onrecord conflicts` lists them.")
+    if head.status != STATUS_OF_STATE[OPEN]:
+        raise ConflictError("this conflict is settled", field="id", hint="`onrecord conflicts --all` tells how.")
+    with session.index.read() as reader:
+        conflict = _read(session, reader, record)
+    if conflict is None:
+        raise DamagedError("no version of this conflict names its members")
+    sides = []
+    for member in conflict.members:
+        row = session.store.read_row(member.ref) if member.ref is not None else None
+        if row is None or row.is_erased or row.is_sealed:
+            raise DamagedError("the bytes of a side are not here", hint="Sync the other machine's vault, then repeat.")
+        sides.append(row)
+    if len({row.draft.id for row in sides}) > 1:
+        raise ConflictError("only a conflict between versions of one memory can be settled so")
+    current, _ = locate_current(session, unit, sides[0].draft.id, reply)
+    return _Case(head, conflict, sides, current)
+
+
+def _check_current(session: Session, case: _Case, expect: object) -> None:
+    """Refuse to settle over a version that the caller has not seen."""
+    current = case.current
+    if expect is None and current.ref in [row.ref for row in case.sides]:
+        return
+    if expect != current.version:
+        hint = f"Read {current.id}; then repeat with --expect {current.version}."
+        raise StaleVersionError(f"the memory has moved on to version {current.version}", field="expect", hint=hint)
+
+
+def _plan_memory(session: Session, unit: WriteUnit, case: _Case, keep: str) -> Change:
+    """Return the memory's next version, with all sides as parents."""
+    now = session.store.read_row(case.current.ref)
+    if now is None:
+        raise DamagedError("the current version is not in the versions store")
+    # A side from which the current version comes stands for it: the user has gone on writing there.
+    sides = [
+        now if is_ancestor(row.ref, now.ref, lambda ref: list_parents(session, ref)) else row for row in case.sides
+    ]
+    if keep == _MERGE:
+        if len(sides) != 2:
+            raise ConflictError("only two sides can be merged", field="keep")
+        data, reason = merge_versions(session, sides[0], sides[1])
+        if data is None:
+            raise ConflictError(f"no merge can be had: {reason}", field="keep", hint="Keep one side.")
+        origin = choose_weakest(row.draft.origin for row in sides)
+    else:
+        number = SIDE_NAMES.index(keep)
+        if number >= len(sides):
+            raise NotFoundError("the conflict has no such side", field="keep", hint="")
+        data, origin = sides[number].draft.data, sides[number].draft.origin
+    parents = {row.ref: row for row in (now, *case.sides)}
+    with session.index.read() as reader:
+        tips = [session.store.read_row(tip.ref) for tip in find_tips(session, reader, case.current.id)]
+    parents |= {row.ref: row for row in tips if row is not None and row.draft.data == now.draft.data}
+    return plan_next(session, unit, case.current, data, list(parents.values()), origin)
+
+
+def _plan_conflict(session: Session, unit: WriteUnit, case: _Case, keep: str) -> Change:
+    """Return the conflict's last version."""
+    head = case.head._replace(status=STATUS_OF_STATE[RESOLVED])
+    with session.index.read() as reader:
+        number, place = choose_number(reader, head.id), locate(session, reader, head)
+    before = read_version(session, head, place)
+    stamp, origin = unit.stamp(1), session.caller.origin
+    data = replace_keys(before, {"state": RESOLVED, "decision": keep}, session.yaml)
+    data = set_copies(session, data, head, number, stamp.ref, stamp.recorded_at, origin)
+    path, how = choose_target(session, head, place, head.title)
+    draft = VersionDraft(
+        head.id, number, "conflict", path, data, origin, head.workspace, status=head.status, parents=(head.ref,)
+    )
+    pre_sha256 = hashlib.sha256(before).digest()
+    return Change("conflict.resolve", draft, {"cause": "user"}, place=how, pre_sha256=pre_sha256)
+
+
+def _tell_copies(session: Session, unit: WriteUnit, case: _Case, reply: Reply, *, is_removing: bool) -> None:
+    """Name the files beside the memory's own that hold a side; they are the user's, and go only at a word."""
+    with session.index.read() as reader:
+        own = {stamp.path for stamp in reader.find_files_of(case.current.id)}
+    copies = [row for row in case.sides if row.draft.mode == "displaced" and row.draft.path not in own]
+    found = {row.draft.path: row for row in copies if session.store.stat_file(row.draft.path) is not None}
+    if not found:
+        return
+    if is_removing:
+        hashes = {path: hashlib.sha256(row.draft.data).digest() for path, row in found.items()}
+        reply.data["removed"] = [path for path in sorted(found) if unit.remove_file(path, hashes[path])]
+    removed = reply.data.get("removed", [])
+    assert isinstance(removed, list)
+    left = sorted(found.keys() - set(removed))
+    if left:
+        reply.data["copies"] = left
+        reply.warnings.append("files of a sync program hold a side; they are yours (--remove-copies deletes them)")
