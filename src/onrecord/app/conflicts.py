@@ -14,7 +14,6 @@ from onrecord.domain.branches import says_the_same
 from onrecord.domain.conflict import (
     DETECTOR,
     OPEN,
-    SIDE_NAMES,
     STATUS_OF_STATE,
     Member,
     Side,
@@ -24,6 +23,7 @@ from onrecord.domain.conflict import (
 )
 from onrecord.domain.errors import DamagedError, LimitExceededError, NotWritableError
 from onrecord.domain.ids import RecordId
+from onrecord.domain.limits import CONFLICT_SIDES
 from onrecord.domain.record import KeyValue, read_record, render_record
 from onrecord.domain.redaction import redact
 from onrecord.domain.trust import choose_weakest
@@ -114,7 +114,7 @@ def _open_branches(session: Session, unit: WriteUnit, reply: Reply, record: Reco
             continue
         if all(not says_the_same(row.draft.data, side.draft.data, session.yaml) for side in sides):
             sides.append(row)
-    return open_conflict(session, unit, reply, sides[: len(SIDE_NAMES)]) if len(sides) > 1 else None
+    return open_conflict(session, unit, reply, sides[: len(CONFLICT_SIDES)]) if len(sides) > 1 else None
 
 
 def _attend_one(

@@ -6,7 +6,6 @@ from typing import Final
 
 from onrecord.app.operation import Argument, Kind, Operation
 from onrecord.domain import limits
-from onrecord.domain.conflict import SIDE_NAMES
 
 ADOPT: Final = Operation(
     "adopt",
@@ -57,7 +56,7 @@ SETTLE: Final = Operation(
     "Settle a conflict: keep a side, or a merge of both.",
     (
         Argument("id", Kind.ID, "id of the conflict, all 12 characters", True, True),
-        Argument("keep", Kind.CHOICE, "the side to keep, or merge", True, choices=(*SIDE_NAMES, "merge")),
+        Argument("keep", Kind.CHOICE, "the side to keep, or merge", True, choices=(*limits.CONFLICT_SIDES, "merge")),
         Argument(
             "expect", Kind.INTEGER, "version of the memory, if it has moved on", minimum=1, maximum=limits.INTEGER_MAX
         ),

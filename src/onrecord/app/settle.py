@@ -20,9 +20,10 @@ from onrecord.app.places import is_whole
 from onrecord.app.session import Channel, Reply, Session
 from onrecord.app.update import locate_current
 from onrecord.domain.ancestry import is_ancestor
-from onrecord.domain.conflict import OPEN, RESOLVED, SIDE_NAMES, STATUS_OF_STATE, Conflict, read_conflict
+from onrecord.domain.conflict import OPEN, RESOLVED, STATUS_OF_STATE, Conflict, read_conflict
 from onrecord.domain.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError, StaleVersionError
 from onrecord.domain.ids import RecordId
+from onrecord.domain.limits import CONFLICT_SIDES
 from onrecord.domain.record import read_record, replace_keys
 from onrecord.domain.trust import choose_weakest, get_trust
 from onrecord.ports.index import IndexReader, VersionHead
@@ -195,7 +196,7 @@ def _plan_memory(session: Session, unit: WriteUnit, case: _Case, keep: str) -> C
             raise ConflictError(f"no merge can be had: {reason}", field="keep", hint="Keep one side.")
         origin = choose_weakest(row.draft.origin for row in sides)
     else:
-        number = SIDE_NAMES.index(keep)
+        number = CONFLICT_SIDES.index(keep)
         if number >= len(sides):
             raise NotFoundError("the conflict has no such side", field="keep", hint="")
         data, origin = sides[number].draft.data, sides[number].draft.origin

@@ -10,11 +10,11 @@ from typing import Final
 from onrecord.domain.errors import InvalidInputError
 from onrecord.domain.ids import EntryRef, RecordId, derive_conflict_id, parse_entry_ref, parse_record_id
 from onrecord.domain.instants import Instant
+from onrecord.domain.limits import CONFLICT_SIDES
 from onrecord.domain.record import KeyValue, Record
 
 DETECTOR: Final = "sync-1"
 SIDE_MAX_BYTES: Final = 64 * 1024
-SIDE_NAMES: Final = "ABCDEFGH"
 OPEN: Final = "open"
 RESOLVED: Final = "resolved"
 # The status of a conflict's versions by its state; one that is settled is no more answer than one that waits.
@@ -140,7 +140,7 @@ def render_body(conflict: RecordId, title: str, sides: Sequence[Side], proposal:
 
 
 def _name(sides: Sequence[Side]) -> list[tuple[str, Side]]:
-    return list(zip(SIDE_NAMES, sides, strict=False))
+    return list(zip(CONFLICT_SIDES, sides, strict=False))
 
 
 def _render_table(sides: Sequence[Side]) -> str:

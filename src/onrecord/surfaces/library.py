@@ -20,8 +20,8 @@ from onrecord.app.rebuild import rebuild
 from onrecord.app.remember import remember
 from onrecord.app.replay import replay
 from onrecord.app.session import Reply
-from onrecord.app.sources import add_source, list_sources, remove_source
 from onrecord.app.settle import list_conflicts, settle
+from onrecord.app.sources import add_source, list_sources, remove_source
 from onrecord.app.status import describe_status
 from onrecord.app.update import update
 from onrecord.app.verify import verify
