@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Literal
@@ -79,17 +80,24 @@ class Settings:
     """All settings of one process.
 
     `unknown` names keys that were found and are not known, as `source:key`; `user_state` is the folder of all
-    state where no setting names one.
+    state where no setting names one. `refused` has, where it was asked to go on without them, the values and files
+    that cannot be used: where each stands, and why.
     """
 
     values: Mapping[str, Setting]
     unknown: tuple[str, ...]
     user_state: str
+    refused: tuple[tuple[str, str], ...] = ()
 
     def replace_vault(self, folder: str) -> Settings:
         """Return the settings with another vault, as if it had been given by flag."""
         values = dict(self.values) | {"vault": Setting("vault", folder, Source.FLAG)}
-        return Settings(MappingProxyType(values), self.unknown, self.user_state)
+        return replace(self, values=MappingProxyType(values))
+
+    def refuse(self, names: tuple[str, ...], reason: str) -> Settings:
+        """Return the settings with the defaults of some, whose values cannot be used for a reason."""
+        values = dict(self.values) | {name: Setting(name, _BY_NAME[name].default, Source.DEFAULT) for name in names}
+        return replace(self, values=MappingProxyType(values), refused=(*self.refused, (", ".join(names), reason)))
 
     def text(self, name: str) -> str:
         """Return a text value."""
@@ -136,7 +144,11 @@ def find_user_folder(kind: Literal["state", "config"], environment: Mapping[str,
 
 
 def load_settings(
-    flags: Mapping[str, object], environment: Mapping[str, str], project: Mapping[str, object] | None = None
+    flags: Mapping[str, object],
+    environment: Mapping[str, str],
+    project: Mapping[str, object] | None = None,
+    *,
+    is_lenient: bool = False,
 ) -> Settings:
     """Put the settings together.
 
@@ -144,12 +156,18 @@ def load_settings(
         flags: Values given on the command line or to the library; None stands for absent.
         environment: The process's environment.
         project: The table `[settings]` of the vault, once it is known.
+        is_lenient: Whether what cannot be used is named in `refused`, and the next weaker source asked.
 
     Raises:
         ConfigError: a value has the wrong form; the field names setting and source.
     """
-    user = _read_user_file(environment)
+    refused: list[tuple[str, str]] = []
+    user: dict[str, object] = {}
+    with _refusing(refused, is_lenient):
+        user = _read_user_file(environment)
     unknown = [f"user:{name}" for name in user if name not in _BY_NAME]
+    known = {"ONRECORD_CONFIG", *(spec.variable for spec in SETTINGS)}
+    unknown += [f"environment:{name}" for name in environment if name.startswith("ONRECORD_") and name not in known]
     unknown += [f"project:{name}" for name in project or {} if name not in _BY_NAME or _BY_NAME[name].is_local]
     values: dict[str, Setting] = {}
     for spec in SETTINGS:
@@ -162,10 +180,23 @@ def load_settings(
         chosen = Setting(spec.name, spec.default, Source.DEFAULT)
         for source, value in layers:
             if value is not None and value != "":
-                chosen = Setting(spec.name, _convert(spec, value, source), source)
-                break
+                with _refusing(refused, is_lenient):
+                    chosen = Setting(spec.name, _convert(spec, value, source), source)
+                    break
         values[spec.name] = chosen
-    return Settings(MappingProxyType(values), tuple(sorted(unknown)), find_user_folder("state", environment))
+    user_state = find_user_folder("state", environment)
+    return Settings(MappingProxyType(values), tuple(sorted(unknown)), user_state, tuple(refused))
+
+
+@contextmanager
+def _refusing(refused: list[tuple[str, str]], is_lenient: bool) -> Iterator[None]:
+    """Keep the refusal of a value as a pair, where going on without it is asked for."""
+    try:
+        yield
+    except ConfigError as error:
+        if not is_lenient:
+            raise
+        refused.append((error.field or "", error.reason))
 
 
 def _read_user_file(environment: Mapping[str, str]) -> dict[str, object]:

@@ -24,29 +24,33 @@ if TYPE_CHECKING:
     from onrecord.ports.sources import SourceFile
     from onrecord.ports.store import VersionRow
     from onrecord.ports.yaml_reader import YamlReader
-    from onrecord.storage.files.store import FileVaultStore, StoreOptions
+    from onrecord.storage.files.store import FileVaultStore
     from onrecord.surfaces.library import Vault
 
 _INDEX_NAME = "index.sqlite3"
 _SOURCES_NAME = "sources.json"
 
 
-def settle_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
+def settle_settings(flags: Mapping[str, object], environment: Mapping[str, str], is_lenient: bool = False) -> Settings:
     """Return the settings, the vault's own included if there is a vault.
 
     Raises:
-        ConfigError: a value has the wrong form.
+        ConfigError: a value has the wrong form, and it is not asked to go on without it.
     """
     from onrecord.config import load_settings
-    from onrecord.domain.errors import NoVaultError
+    from onrecord.domain.errors import ConfigError, NoVaultError
     from onrecord.storage.files.vault_config import read_config
 
-    first = load_settings(flags, environment)
+    first = load_settings(flags, environment, is_lenient=is_lenient)
     try:
         project = read_config(first.vault_folder).settings
     except NoVaultError:
         return first
-    return load_settings(flags, environment, project)
+    except ConfigError:
+        if not is_lenient:
+            raise
+        return first
+    return load_settings(flags, environment, project, is_lenient=is_lenient)
 
 
 def name_caller(is_terminal: bool, settings: Settings) -> Caller:
@@ -93,29 +97,14 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
             `opening` and raised by the first write.
         InvalidInputError, LimitExceededError: client, agent or workspace of the settings is no name.
     """
-    from onrecord.adapters.keys import KeyFileSigner, generate_key
-    from onrecord.adapters.system import SystemClock, SystemIds
-    from onrecord.app.session import Reply, Session
-    from onrecord.storage.files.installation import KeyMaker
-    from onrecord.storage.files.store import FileVaultStore, StoreOptions
+    from onrecord.app.session import Reply
 
     caller, policy = _admit_caller(settings, caller)
-    keys = KeyMaker(generate_key, KeyFileSigner)
-    options = StoreOptions(
-        folder=settings.vault_folder,
-        state_root=settings.state_root,
-        lock_wait_s=settings.number("lock_wait_s"),
-        checkpoint_entries=int(settings.number("checkpoint_entries")),
-    )
-    clock, ids = SystemClock(), SystemIds()
-    store = FileVaultStore(options, keys, clock, ids)
+    store = _open_store(settings)
     opening = Reply()
     index, is_fresh, is_in_memory = _open_index(store, opening)
-    session = Session(store, index, clock, ids, _LateReader(), policy, caller, _build_document, _continue_reconcile)
-    session.owns_index = is_in_memory
-    session.open_native = _name_opener(store, options)
-    session.make_index = _make_index_in_memory
-    session.merger = _LateMerger()
+    session = _make_session(store, index, policy, caller, is_in_memory)
+    session.open_native = _name_opener(store, (settings.vault_folder, settings.state_root))
     if is_fresh and is_index_needed:
         _fill_index(session, opening)
     if is_index_needed and (session.owns_index or not is_fresh):
@@ -148,6 +137,58 @@ def adopt_vault(settings: Settings, caller: Caller) -> tuple[Opened, str]:
     return opened, aside
 
 
+def look_into_vault(settings: Settings, caller: Caller) -> Opened:
+    """Open a vault for looking: nothing is made, taken in or written, in the vault or in the state folder.
+
+    An index that cannot be used is made in memory, as far as the logs can be read. What is odd is said in `opening`.
+
+    Raises:
+        NoVaultError, StorageFailedError, InvalidInputError, LimitExceededError: as `open_vault`.
+    """
+    from onrecord.app.rebuild import fill
+    from onrecord.app.session import Reply
+    from onrecord.domain.errors import DamagedError, OnRecordError, StorageFailedError
+    from onrecord.storage.sqlite.index import SqliteIndex
+
+    caller, policy = _admit_caller(settings, caller)
+    store = _open_store(settings, is_looking=True)
+    opening = Reply()
+    if store.state_folder:
+        try:
+            index = SqliteIndex(os.path.join(store.state_folder, _INDEX_NAME), f"{store.vault}/{store.log}")
+            return Opened(_make_session(store, index, policy, caller), settings, opening)
+        except (DamagedError, StorageFailedError) as error:
+            reason = "index_unusable" if isinstance(error, DamagedError) else "index_in_memory"
+            opening.degrade(reason, f"{error.reason}. {error.hint}")
+    session = _make_session(store, _make_index_in_memory(), policy, caller, owns=True)
+    try:
+        fill(session)
+    except OnRecordError as error:
+        opening.degrade(error.code, f"{error.reason}; {error.hint}")
+    return Opened(session, settings, opening)
+
+
+def _open_store(settings: Settings, *, is_looking: bool = False) -> FileVaultStore:
+    from onrecord.adapters.keys import KeyFileSigner, generate_key
+    from onrecord.adapters.system import SystemClock, SystemIds
+    from onrecord.storage.files.installation import KeyMaker
+    from onrecord.storage.files.store import FileVaultStore, StoreOptions
+
+    wait_s, entries = settings.number("lock_wait_s"), int(settings.number("checkpoint_entries"))
+    options = StoreOptions(settings.vault_folder, settings.state_root, wait_s, entries, is_looking)
+    return FileVaultStore(options, KeyMaker(generate_key, KeyFileSigner), SystemClock(), SystemIds())
+
+
+def _make_session(store: FileVaultStore, index: Index, policy: Policy, caller: Caller, owns: bool = False) -> Session:
+    from onrecord.adapters.system import SystemClock, SystemIds
+    from onrecord.app.session import Session
+
+    clock, ids = SystemClock(), SystemIds()
+    session = Session(store, index, clock, ids, _LateReader(), policy, caller, _build_document, _continue_reconcile)
+    session.owns_index, session.make_index, session.merger = owns, _make_index_in_memory, _LateMerger()
+    return session
+
+
 def _begin_reconcile(session: Session, opening: Reply) -> None:
     """Take in outside edits if any file differs; what a large vault has left to compare comes with later calls."""
     from onrecord.app.comparison import OPENING_PIECES, Comparison
@@ -168,10 +209,9 @@ def _continue_reconcile(session: Session, reply: Reply, pieces: int | None) -> i
     return continue_reconcile(session, reply, pieces)
 
 
-def _name_opener(store: FileVaultStore, options: StoreOptions) -> NativeOpener:
+def _name_opener(store: FileVaultStore, closed: tuple[str, str]) -> NativeOpener:
     """Return what opens the sources of a vault; where it has none, nothing is loaded."""
     listed = os.path.join(store.state_folder, _SOURCES_NAME)
-    closed = (options.folder, options.state_root)
 
     def open_native(session: Session, is_needed: bool) -> NativeParts | None:
         if not store.state_folder or not (is_needed or os.path.lexists(listed)):
@@ -211,9 +251,8 @@ def _clean_path(path: str) -> str:
 def _admit_caller(settings: Settings, caller: Caller) -> tuple[Caller, Policy]:
     from onrecord.app.session import Policy
 
-    policy = Policy(
-        settings.text("workspace"), settings.is_on("redact"), int(settings.number("page_bytes")), settings.unknown
-    )
+    words, page_bytes = settings.text("workspace"), int(settings.number("page_bytes"))
+    policy = Policy(words, settings.is_on("redact"), page_bytes, settings.unknown, settings.refused)
     if (caller.client, caller.agent, policy.workspace) == ("", "", Policy().workspace):
         return caller, policy
     from onrecord.app.callers import admit_caller  # brings the rules of redaction with it
@@ -324,8 +363,9 @@ def list_lines(source: str | BinaryIO) -> Iterable[bytes]:
 
 
 SERVICES = Services(
-    settle_settings, name_caller, make_vault, open_vault, adopt_vault, list_sources, list_lines, get_verifier
-)
+    settle_settings, name_caller, make_vault, open_vault, adopt_vault, look_into_vault, list_sources, list_lines,
+    get_verifier,
+)  # fmt: skip
 
 
 def open_library(

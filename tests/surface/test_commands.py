@@ -24,10 +24,13 @@ def test_init_makes_a_vault_once(bare: CommandLine) -> None:
 
 
 def test_without_a_vault_every_command_says_how_to_make_one(bare: CommandLine) -> None:
-    for words in (("remember", "x"), ("find", "x"), ("status",), ("verify",), ("doctor",), ("reindex",)):
+    for words in (("remember", "x"), ("find", "x"), ("status",), ("verify",), ("reindex",)):
         done = bare(*words)
         assert (done.status, done.error["code"]) == (2, "no_vault")
         assert "onrecord init" in done.error["hint"]
+    done = bare("doctor")
+    assert (done.status, [item["code"] for item in done.data["findings"]]) == (2, ["no_vault"])
+    assert "onrecord init" in done.data["findings"][0]["mend"]
 
 
 def test_what_is_remembered_is_read_back_exactly(onrecord: CommandLine) -> None:

@@ -88,7 +88,8 @@ def test_every_file_of_vault_and_state_is_claimed_by_a_store_after_every_command
     for path in find_state().rglob("*"):
         assert path.is_dir() or find_store(path.relative_to(find_state()).as_posix(), is_state=True), path
     top = {path.name for path in Path(onrecord.vault).iterdir()}
-    assert top <= {"onrecord.toml", "README.md", ".onrecord", "memories", "events"}
+    ignoring = {".gitattributes", ".gitignore", ".stignore"}
+    assert top <= {"onrecord.toml", "README.md", ".onrecord", "memories", "events", *ignoring}
     beside = {path.name for path in find_state().parent.iterdir()}
     assert beside == {find_state().name, f"{find_state().name}.lock"}
 

@@ -71,6 +71,7 @@ class Policy:
     redact: bool = True
     page_bytes: int = 65_536
     unknown_settings: tuple[str, ...] = ()
+    refused_settings: tuple[tuple[str, str], ...] = ()  # where each stands that cannot be used, and why
 
 
 @dataclass(frozen=True, slots=True)

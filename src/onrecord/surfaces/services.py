@@ -40,22 +40,24 @@ class Services:
     """The composition root's functions.
 
     Attributes:
-        settle_settings: (flags, environment) to settings, the vault's own included.
+        settle_settings: (flags, environment, is_lenient) to settings, the vault's own included.
         name_caller: (is_terminal, settings) to who calls.
         make_vault: (folder, settings, caller) makes and opens a vault.
         open_vault: (settings, caller, is_index_needed) opens one.
         adopt_vault: (settings, caller) begins a new log over a vault that was rolled back and opens it; the text is the
             place of the old state folder.
+        look_into_vault: (settings, caller) opens one for looking, without making or writing anything.
         list_sources: Markdown files of an import, by path.
         list_lines: lines of a turns import, of a path or a stream.
         get_verifier: what checks signatures.
     """
 
-    settle_settings: Callable[[Mapping[str, object], Mapping[str, str]], Settings]
+    settle_settings: Callable[[Mapping[str, object], Mapping[str, str], bool], Settings]
     name_caller: Callable[[bool, Settings], Caller]
     make_vault: Callable[[str, Settings, Caller], Opened]
     open_vault: Callable[[Settings, Caller, bool], Opened]
     adopt_vault: Callable[[Settings, Caller], tuple[Opened, str]]
+    look_into_vault: Callable[[Settings, Caller], Opened]
     list_sources: Callable[[str], Iterator[SourceFile]]
     list_lines: Callable[[str | BinaryIO], Iterable[bytes]]
     get_verifier: Callable[[], Verifier]

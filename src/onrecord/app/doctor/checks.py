@@ -81,9 +81,17 @@ CHECKS: Final = (
         "vault.parts",
         "Every part of the machine folder can be read",
         (
-            Code("damaged", (_CRITICAL,), "something else stands in the place of a part, or it cannot be unpacked",
+            Code("damaged", (_WARNING, _CRITICAL), "something else stands in the place of a part, or it cannot be read",
                  "Move it away and put the folder of the log back from a copy of the vault."),
             Code("storage_failed", (_CRITICAL,), "the disk refused to read or to write a part", _PERMISSIONS),
+        ),
+    ),
+    Check(
+        "vault.writable",
+        "The vault can be written",
+        (
+            Code("vault_read_only", (_WARNING, _CRITICAL), "a folder of the vault cannot be written",
+                 "Mend its permissions; until then new memories go to the backup."),
         ),
     ),
     Check(
@@ -97,6 +105,9 @@ CHECKS: Final = (
         (
             Code("state_damaged", (_CRITICAL,), "a file of the state folder is absent or damaged",
                  "Put the state folder back from a copy, or move it away: a new installation begins then."),
+            Code("state_absent", (_INFO,), "this machine has no installation of this vault yet",
+                 "Nothing needs to be done: the first command that writes begins one."),
+            Code("state_read_only", (_CRITICAL,), "the state folder cannot be written", _PERMISSIONS),
             Code("state_newer_format", (_CRITICAL,), "a newer program wrote the state folder", "Upgrade onrecord."),
         ),
     ),
@@ -112,6 +123,8 @@ CHECKS: Final = (
         "index.usable",
         "The index can be used",
         (
+            Code("index_unusable", (_INFO, _CRITICAL), "the index is absent, damaged, of another owner, or a folder",
+                 "Run `onrecord reindex`."),
             Code("index_in_memory", (_CRITICAL,), "the index cannot be used where it lies and is made in memory",
                  "Mend the permissions of the state folder."),
         ),
@@ -121,7 +134,7 @@ CHECKS: Final = (
         "The index has taken in every log",
         (
             Code("index_behind", (_CRITICAL,), "the index lacks entries of a log", "Run `onrecord reindex`."),
-            Code("locked", (_INFO, _CRITICAL), "another process writes, so that nothing was taken in",
+            Code("locked", (_INFO,), "another process writes, so that nothing was taken in",
                  "Ask again in a moment; if the named process hangs, end it."),
         ),
     ),
@@ -221,7 +234,7 @@ CHECKS: Final = (
             Code("edited_outside", (_INFO, _WARNING), "the file was edited outside; a warning while it is not taken in",
                  "Run any onrecord command."),
             Code("outside_edits_pending", (_CRITICAL,), "outside edits cannot be taken in", _PERMISSIONS),
-            Code("reconciling", (_INFO, _CRITICAL), "files have not been compared yet", "Ask again in a moment."),
+            Code("reconciling", (_INFO,), "files have not been compared yet", "Ask again in a moment."),
         ),
     ),
     Check(
@@ -267,9 +280,9 @@ CHECKS: Final = (
         "settings.known",
         "Every setting is known and can be used",
         (
-            Code("unknown_setting", (_WARNING,), "a setting of this name has no effect",
+            Code("unknown_setting", (_INFO, _WARNING), "a setting of this name has no effect",
                  "`onrecord config` lists the names; correct or remove it."),
-            Code("config_invalid", (_WARNING, _CRITICAL), "a setting, a file of settings or a variable cannot be used",
+            Code("config_invalid", (_CRITICAL,), "a setting, a file of settings or a variable cannot be used",
                  "Correct or remove it; `onrecord config` shows each setting."),
         ),
     ),
@@ -307,3 +320,10 @@ CHECKS: Final = (
 BY_ID: Final = {check.id: check for check in CHECKS}
 OWNERS: Final = {code.name: check for check in CHECKS for code in check.codes}
 MENDS: Final = {code.name: code.mend for check in CHECKS for code in check.codes}
+
+
+def find_severity(code: str) -> Severity:
+    """Return how much a reason of degradation matters: a note where its code can be one, else critical."""
+    owner = OWNERS.get(code)
+    has_note = owner is not None and any(item.name == code and _INFO in item.severities for item in owner.codes)
+    return _INFO if has_note else _CRITICAL

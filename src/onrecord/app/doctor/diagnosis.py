@@ -9,15 +9,21 @@ from typing import Final
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import DOCTOR
-from onrecord.app.doctor.checks import BY_ID, CHECKS
+from onrecord.app.doctor.checks import BY_ID, CHECKS, find_severity
 from onrecord.app.doctor.index_equality import compare_indexes
 from onrecord.app.doctor.logs import check_logs, check_proofs
-from onrecord.app.doctor.parts import check_installation, check_settings, check_sources, check_store
+from onrecord.app.doctor.parts import (
+    check_installation,
+    check_settings,
+    check_sources,
+    check_store,
+    name_refused,
+)
 from onrecord.app.doctor.record_files import check_displaced, check_files
 from onrecord.app.doctor.report import build_report
 from onrecord.app.session import Degraded, Reply, Session
 from onrecord.app.suspension import check_suspension
-from onrecord.domain.errors import InvalidInputError, OnRecordError
+from onrecord.domain.errors import InvalidInputError, LockTimeoutError, OnRecordError
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
 
@@ -30,11 +36,17 @@ class Source:
     checks: tuple[str, ...]
 
 
-SOURCES: Final = (
-    Source(check_installation, ("vault.config", "vault.strays", "state.installation", "state.key", "sync.patterns")),
+# What is looked at before anything is taken in: where it finds something critical, nothing is written.
+FIRST: Final = (
+    Source(
+        check_installation,
+        ("vault.config", "vault.strays", "vault.writable", "state.installation", "state.key", "index.usable",
+         "sync.patterns"),
+    ),
     Source(check_settings, ("settings.known",)),
-    Source(check_sources, ("sources.readable",)),
     Source(check_logs, ("ledger.lines", "versions.rows", "versions.commitments", "vault.format")),
+)  # fmt: skip
+THEN: Final = (
     Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),
     Source(
         check_files,
@@ -43,8 +55,15 @@ SOURCES: Final = (
     ),
     Source(check_displaced, ("files.displaced",)),
     Source(check_suspension, ("files.missing",)),
+    Source(check_sources, ("sources.readable",)),
     Source(compare_indexes, ("index.equal",)),
 )  # fmt: skip
+_TOLD: Final = {
+    "index_in_memory": "the index cannot be used where it lies and is made in memory",
+    "index_unusable": "the index is absent, damaged or another one",
+    "locked": "another process writes, so that what it writes is not looked at",
+    "reconciling": "another process writes, so that not all files have been compared",
+}
 
 
 @dataclass(slots=True)
@@ -54,36 +73,76 @@ class Examination:
     problems: set[Problem] = field(default_factory=set)
     skipped: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def is_critical(self) -> bool:
+        """Whether anything critical was found."""
+        return any(problem.severity is Severity.CRITICAL for problem in self.problems)
+
     def take_error(self, error: OnRecordError, checks: Iterable[str] = ()) -> None:
         """Take in that something failed, and which checks went unanswered by it."""
         self.problems.add(Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint))
         self.skipped.update(dict.fromkeys(checks, error.reason))
 
+    def take_unusable(self, error: OnRecordError, refused: Iterable[tuple[str, str]]) -> None:
+        """Take in that the vault cannot even be looked at; only the settings can be told of."""
+        self.take_error(error, (check.id for check in CHECKS if check.id != "settings.known"))
+        self.problems.update(name_refused(refused))
+
     def take_degraded(self, degraded: Iterable[Degraded]) -> None:
         """Take in why an answer is less than it could be, where nothing that was found says it already."""
         codes = {problem.code for problem in self.problems}
         for item in degraded:
-            if item.reason not in codes:
-                message = "the vault cannot be written"
-                self.problems.add(Problem("", 0, item.reason, Severity.CRITICAL, message, item.mend))
+            is_named = item.reason == "index_in_memory" and "index_unusable" in codes
+            if item.reason not in codes and not is_named:
+                message = _TOLD.get(item.reason, "the vault cannot be written")
+                severity = find_severity(item.reason)
+                self.problems.add(Problem("", 0, item.reason, severity, message, item.mend))
 
     def run(self, session: Session, sources: Iterable[Source], wanted: frozenset[str]) -> None:
         """Ask the sources that any wanted check needs."""
         for source in sources:
             if not wanted.isdisjoint(source.checks):
                 try:
-                    self.problems.update(source.find(session))
+                    for problem in source.find(session):
+                        self.problems.add(problem)
                 except OnRecordError as error:
                     self.take_error(error, source.checks)
 
+    def report(self, choice: Choice, page_bytes: int) -> dict[str, object]:
+        """Return the data of the reply."""
+        skipped = self.skipped | dict.fromkeys(choice.postponed, "run with --deep, or by its id")
+        return build_report(self.problems, choice.reported, skipped, page_bytes)
 
-def diagnose(session: Session, given: Mapping[str, object], verifier: Verifier | None = None) -> Reply:
+
+def look(session: Session, opening: Reply) -> Examination:
+    """Look at what must be whole before anything is taken in; nothing is written.
+
+    Args:
+        session: A vault that is opened for looking.
+        opening: What opening it had to say.
+    """
+    found = Examination()
+    found.run(session, FIRST, frozenset(BY_ID))
+    found.take_degraded(opening.degraded)
+    return found
+
+
+def diagnose(
+    session: Session,
+    given: Mapping[str, object],
+    verifier: Verifier | None = None,
+    *,
+    found: Examination | None = None,
+    opening: Reply | None = None,
+) -> Reply:
     """Run the checks.
 
     Args:
         session: The opened vault.
         given: Arguments of the operation `doctor`.
         verifier: Checks signatures; None leaves them unchecked.
+        found: What looking found before the vault was opened; None looks now.
+        opening: What opening it had to say.
 
     Returns:
         data: checks[] {id, title, status, findings, reason}, in a fixed order; findings[] {check, path, line, code,
@@ -93,15 +152,21 @@ def diagnose(session: Session, given: Mapping[str, object], verifier: Verifier |
     Raises:
         InvalidInputError: the call is refused.
     """
-    chosen = choose_checks(given)
+    choice = choose_checks(given)
     reply = Reply()
-    session.refresh(reply)
-    session.compare_files(reply, pieces=None)
-    examination = Examination()
-    examination.run(session, [*SOURCES, *_list_proving(verifier)], chosen.wanted)
-    examination.take_degraded(reply.degraded)
-    skipped = examination.skipped | dict.fromkeys(chosen.postponed, "run with --deep, or by its id")
-    reply.data = build_report(examination.problems, chosen.reported, skipped, session.policy.page_bytes)
+    found = look(session, reply) if found is None else found
+    if not found.is_critical and session.store.log:
+        if not session.refresh(reply) and not reply.degraded:
+            reply.degrade("locked", LockTimeoutError.default_hint)
+        try:
+            session.compare_files(reply, pieces=None)
+        except OnRecordError as error:
+            found.take_error(error)
+    found.run(session, [*THEN, *_list_proving(verifier)], choice.wanted)
+    if opening is not None:
+        reply.join(opening)
+    found.take_degraded(reply.degraded)
+    reply.data = found.report(choice, session.policy.page_bytes)
     return reply
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from onrecord.app.natives import scan_sources, see_sources
 from onrecord.app.session import Reply, Session
@@ -38,11 +38,23 @@ def check_sources(session: Session) -> Iterator[Problem]:
 
 
 def check_settings(session: Session) -> Iterator[Problem]:
-    """Yield a problem for each setting that has no effect."""
+    """Yield a problem for each setting that has no effect or cannot be used."""
     for name in session.policy.unknown_settings:
         source, _, key = name.partition(":")
         path = "onrecord.toml" if source == "project" else ""
         message = f"unknown setting {key[:80]!r}; it has no effect"
-        if source != "project":
+        severity = Severity.WARNING
+        if source == "environment":
+            message, severity = f"no setting has the variable {key[:80]}; it has no effect", Severity.INFO
+        elif source != "project":
             message = f"config.toml of the user: {message}"
-        yield Problem(path, 0, "unknown_setting", Severity.WARNING, message)
+        yield Problem(path, 0, "unknown_setting", severity, message, evidence=source)
+    yield from name_refused(session.policy.refused_settings)
+
+
+def name_refused(refused: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+    """Yield a problem for each place of a setting that cannot be used."""
+    for where, reason in refused:
+        source = where.partition(":")[0]
+        path = "onrecord.toml" if source == "project" else ""
+        yield Problem(path, 0, "config_invalid", Severity.CRITICAL, f"{where}: {reason}", evidence=source)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from onrecord.domain.checkpoint import format_origin
-from onrecord.domain.errors import OnRecordError
+from onrecord.domain.errors import OnRecordError, StorageFailedError
 from onrecord.domain.ids import LogId
 from onrecord.domain.problem import Problem, Severity
 from onrecord.storage.files.claims import find_strays
@@ -65,6 +65,23 @@ def inspect_state(state: Disk, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
         elif other.startswith((f"{name}.headless-", f"{name}.new")):
             message = f"{other}: a state folder that was set aside or never finished"
             yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Remove {os.path.join(parent, other)}.")
+
+
+def name_absent_state(obstacle: OnRecordError | None) -> Iterator[Problem]:
+    """Yield that this machine has no state folder of the vault, or one that cannot be read."""
+    if obstacle is None:
+        yield Problem("", 0, "state_absent", Severity.INFO, "this machine has no installation of this vault yet")
+    elif isinstance(obstacle, StorageFailedError):
+        yield Problem("", 0, "state_damaged", Severity.CRITICAL, obstacle.reason)
+
+
+def read_vkey(state: Disk, log: LogId, keys: KeyMaker) -> str:
+    """Return the line of the public key of an installation; empty where its key cannot be used or is another log's."""
+    try:
+        vkey = keys.open(os.path.join(state.root, KEY_NAME)).vkey()
+    except OnRecordError:
+        return ""
+    return vkey if vkey.startswith(f"{format_origin(log)}+") else ""
 
 
 def _inspect_journal(state: Disk) -> Iterator[Problem]:

@@ -72,12 +72,17 @@ def find_obstacle(config: VaultConfig) -> OnRecordError | None:
 
 
 def open_installation(
-    vault_folder: str, state_root: str, config: VaultConfig, keys: KeyMaker, ids: IdSource
+    vault_folder: str,
+    state_root: str,
+    config: VaultConfig,
+    keys: KeyMaker,
+    ids: IdSource,
+    may_begin: bool = True,
 ) -> Installation:
     """Open this machine's state folder of a vault, or make it with a new key and log if the pair is unknown.
 
     What forbids writing is a value, so that what can be read is read: `onrecord.toml` absent, of another vault or of
-    a newer format, a state folder that is damaged or cannot be made. Nothing is made then.
+    a newer format, a state folder that is damaged or cannot be made. Nothing is made then, nor without `may_begin`.
 
     Raises:
         StorageFailedError: the vault's folder cannot be looked at.
@@ -91,7 +96,9 @@ def open_installation(
             obstacle = VaultOfflineError("onrecord.toml names another vault than this machine knows here")
         if other or obstacle:
             return _read_installation(other, obstacle) if other else Installation("", LogId(""), obstacle=obstacle)
-    if obstacle is None and not os.path.exists(os.path.join(folder, HEAD_NAME)):
+    if not may_begin and not os.path.lexists(folder):
+        return Installation("", LogId(""), obstacle=obstacle)
+    if may_begin and obstacle is None and not os.path.exists(os.path.join(folder, HEAD_NAME)):
         try:
             with storage_errors("make the state folder"):
                 os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from onrecord.domain.errors import DamagedError, NewerFormatError
@@ -130,7 +131,7 @@ class LogFolders:
         """
         last = first - 1
         reader = self._open(log, "versions")
-        with storage_errors("read the versions store"):
+        with storage_errors("read the versions store"), _unpacking():
             start = (0, 0) if first == 0 else reader.find_line(first)
         if start is None:
             return
@@ -157,7 +158,7 @@ class LogFolders:
             StorageFailedError: it cannot be read.
         """
         reader = self._open(ref.log, "versions")
-        with storage_errors("read the versions store"):
+        with storage_errors("read the versions store"), _unpacking():
             place = reader.find_line(ref.seq)
             if place is None:
                 return None
@@ -191,11 +192,17 @@ class LogFolders:
         return SegmentReader(self._vault, f"{MACHINE_FOLDER}/{log}/{store}")
 
     def _read_lines(self, reader: SegmentReader, start: tuple[int, int], last: int | None = None) -> Iterator[bytes]:
-        with storage_errors("read the log"):
-            try:
-                yield from reader.read_lines(*start, last)
-            except (zlib.error, EOFError) as error:
-                raise DamagedError("a packed segment of the log cannot be unpacked") from error
+        with storage_errors("read the log"), _unpacking():
+            yield from reader.read_lines(*start, last)
+
+
+@contextmanager
+def _unpacking() -> Iterator[None]:
+    """Translate what a packed segment that is damaged raises."""
+    try:
+        yield
+    except (zlib.error, EOFError) as error:
+        raise DamagedError("a packed segment of the log cannot be unpacked") from error
 
 
 def read_seen(line: bytes) -> tuple[str, list[dict[str, object]]]:

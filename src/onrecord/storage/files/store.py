@@ -27,16 +27,17 @@ from onrecord.storage.files.adoption import Adoption, find_rollback, read_adopti
 from onrecord.storage.files.backup import Backup
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.head import Head, read_head
-from onrecord.storage.files.inspection import inspect_state, inspect_vault
+from onrecord.storage.files.inspection import inspect_state, inspect_vault, name_absent_state, read_vkey
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_obstacle, open_installation
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.logs import LogFolders, read_seen
+from onrecord.storage.files.parts import find_bad_heads, find_misplaced, find_unwritable
 from onrecord.storage.files.placement import probe_exchange
 from onrecord.storage.files.scan import compare_records, describe_file, scan_records
 from onrecord.storage.files.seen import ForeignHeads
 from onrecord.storage.files.unit import FileWriteUnit, hash_key
-from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER, VaultConfig, read_config
+from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER, VaultConfig, list_log_ids, read_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,14 @@ class StoreOptions:
         state_root: Where state folders of all vaults lie, absolute.
         lock_wait_s: How long a writer waits for the lock.
         checkpoint_entries: Entries in the journal at which a checkpoint is made.
+        is_looking: Whether nothing at all is made or written, whoever calls what; what is on disk alone is told then.
     """
 
     folder: str
     state_root: str
     lock_wait_s: float = 10.0
     checkpoint_entries: int = 256
+    is_looking: bool = False
 
 
 class FileVaultStore:
@@ -70,7 +73,8 @@ class FileVaultStore:
         self._keys = keys
         self._clock = clock
         self._ids = ids
-        installation = open_installation(options.folder, options.state_root, self.config, keys, ids)
+        may_begin = not options.is_looking
+        installation = open_installation(options.folder, options.state_root, self.config, keys, ids, may_begin)
         self.state_folder = installation.folder
         self._log = installation.log
         self._obstacle = installation.obstacle
@@ -84,7 +88,7 @@ class FileVaultStore:
         self._foreign = ForeignHeads(self._logs)
         state = self._state
         self._writer = LogWriter(state, self._vault, self._log, clock) if state is not None else None
-        self._pinned = self._read_pinned() if self._obstacle is not None else None
+        self._pinned = self._read_pinned() if self._obstacle is not None or options.is_looking else None
         own_lock = os.path.join(installation.folder, "lock")
         self._state_lock = VaultLock((own_lock,), options.lock_wait_s)
         self._lock = VaultLock((own_lock, os.path.join(options.folder, MACHINE_FOLDER, "lock")), options.lock_wait_s)
@@ -114,8 +118,9 @@ class FileVaultStore:
     @property
     def entries(self) -> int:
         """Entries of the own log that this process knows of."""
-        if self._writer is not None and self._obstacle is None:
-            return self._writer.head.size
+        writer = self._get_caught_up()
+        if writer is not None:
+            return writer.head.size
         return self._logs.count_entries(self._log) if self._log in self._logs.list_ids() else 0
 
     @contextmanager
@@ -168,8 +173,14 @@ class FileVaultStore:
         if self._obstacle is not None:
             raise self._obstacle.with_traceback(None)
 
+    def _get_caught_up(self) -> LogWriter | None:
+        """Return the writer, where it knows more than the disk tells."""
+        return self._writer if self._obstacle is None and not self._options.is_looking else None
+
     def _get_writer(self) -> LogWriter:
         self.check_writable()
+        if self._options.is_looking:
+            raise StorageFailedError("the vault is only looked at")
         assert self._writer is not None  # without a state folder there is an obstacle
         return self._writer
 
@@ -282,9 +293,8 @@ class FileVaultStore:
 
     def get_pinned(self) -> tuple[int, bytes]:
         """Return size and root of the pinned acknowledged head."""
-        head = self._pinned
-        if self._obstacle is None and self._writer is not None:
-            head = self._writer.pinned
+        writer = self._get_caught_up()
+        head = writer.pinned if writer is not None else self._pinned
         return (head.size, head.frontier.root()) if head is not None else (0, EMPTY_ROOT)
 
     def scan_files(self) -> Iterator[FileState | Problem]:
@@ -341,12 +351,18 @@ class FileVaultStore:
         with storage_errors("look at the installation"):
             known = os.path.basename(self.state_folder).partition("-")[0]
             yield from inspect_vault(self._vault, self.config, known)
-            if self._state is not None:
-                yield from inspect_state(self._state, self.log, self._keys)
+            logs = list_log_ids(self._vault.root)
+            yield from find_misplaced(self._vault, self._state, logs, self.log)
+            yield from find_unwritable(self._vault, self._state, self.log)
+            if self._state is None:
+                yield from name_absent_state(self._obstacle)
+                return
+            yield from inspect_state(self._state, self.log, self._keys)
+            yield from find_bad_heads(self._vault, logs, self.log, read_vkey(self._state, self.log, self._keys))
 
     def _is_exchange_weak(self) -> bool:
         """Tell whether placements were or would be no atomic exchanges; tried once, as only who places a file knows."""
-        if self._can_exchange is None and self._obstacle is None:
+        if self._can_exchange is None and self._get_caught_up() is not None:
             self._can_exchange = probe_exchange(self._vault, MACHINE_FOLDER)
         return self._can_exchange is False or (self._writer is not None and not self._writer.is_exchange_atomic)
 
@@ -357,7 +373,7 @@ class FileVaultStore:
         Nothing acknowledged depends on it: whatever refuses, the journal stays.
         """
         with suppress(OnRecordError):
-            writer = self._writer if self._obstacle is None else None
+            writer = self._get_caught_up()
             if writer is not None and (writer.has_committed or writer.has_lost_one()):
                 with self._lock.hold(0):
                     writer.refresh()

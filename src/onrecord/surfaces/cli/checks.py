@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from onrecord.app.doctor.diagnosis import diagnose
+from dataclasses import replace
+
+from onrecord.app.doctor.diagnosis import Examination, choose_checks, diagnose, look
 from onrecord.app.session import Reply
 from onrecord.app.verify import verify
+from onrecord.domain.errors import InvalidInputError, OnRecordError
 from onrecord.surfaces.cli.commands import Call
 
 
@@ -16,8 +19,36 @@ def check_ledger(call: Call) -> tuple[Reply, int]:
 
 
 def check_vault(call: Call) -> tuple[Reply, int]:
-    """Run `doctor`."""
-    reply = call.use_vault(lambda session: diagnose(session, call.given, call.services.get_verifier()))
+    """Run `doctor`: look first; only where nothing critical is found is the vault opened as by every command."""
+    choice = choose_checks(call.given)
+    try:
+        try:
+            looking = call.services.look_into_vault(call.settings, call.caller)
+        except InvalidInputError as error:
+            call = _without_names(call, f"{error.field}: {error.reason}")
+            looking = call.services.look_into_vault(call.settings, call.caller)
+    except OnRecordError as error:
+        found = Examination()
+        found.take_unusable(error, call.settings.refused)
+        return Reply(data=found.report(choice, int(call.settings.number("page_bytes")))), 2
+    call.closing.callback(looking.close)
+    found = look(looking.session, looking.opening)
+    session, opening = looking.session, looking.opening
+    if not found.is_critical and session.store.log:
+        try:
+            opened = call.services.open_vault(call.settings, call.caller, True)
+        except OnRecordError as error:
+            found.take_error(error)
+        else:
+            call.closing.callback(opened.close)
+            session, opening = opened.session, opened.opening
+    reply = diagnose(session, call.given, call.services.get_verifier(), found=found, opening=opening)
     counts = reply.data["counts"]
     assert isinstance(counts, dict)
     return reply, 2 if counts["critical"] else 1 if counts["warning"] else 0
+
+
+def _without_names(call: Call, reason: str) -> Call:
+    """Return the call with nobody named: a name that the settings give is none."""
+    settings = call.settings.refuse(("client", "agent", "workspace"), reason)
+    return replace(call, settings=settings, caller=replace(call.caller, client="", agent=""))

@@ -67,6 +67,8 @@ COMMANDS: Final = {
     "source_remove": ("onrecord.app.sources", "remove_source"),
     "help": ("onrecord.surfaces.cli.upkeep", "explain"),
 }
+# What goes on with the defaults where a setting cannot be used, and names it.
+WORKS_WITHOUT_SETTINGS: Final = frozenset({"doctor"})
 
 
 def run_command(call: Call) -> tuple[Reply, int]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from onrecord.domain.errors import OnRecordError
-from onrecord.surfaces.cli.commands import Call, run_command
+from onrecord.surfaces.cli.commands import WORKS_WITHOUT_SETTINGS, Call, run_command
 from onrecord.surfaces.cli.inputs import read_arguments
 from onrecord.surfaces.cli.output import print_error, print_reply
 from onrecord.surfaces.cli.parser import parse_command
@@ -84,7 +84,7 @@ def _call(
     as_json: bool,
     closing: contextlib.ExitStack,
 ) -> tuple[Reply, int]:
-    settings = services.settle_settings(flags, environment)
+    settings = services.settle_settings(flags, environment, operation in WORKS_WITHOUT_SETTINGS)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     caller = services.name_caller(is_terminal, settings)
     return run_command(Call(operation, given, settings, caller, services, as_json, closing))
