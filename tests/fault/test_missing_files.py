@@ -2,96 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.rebuild import rebuild
 from onrecord.app.reconcile import reconcile
 from onrecord.app.remember import remember
-from onrecord.app.session import Reply, Session
-from onrecord.domain.entry import Entry, read_entry
-from tests.vaults import FixedClock, check_verifies, make_vault, open_session
-
-HOUR_S = 3_600
-MINUTE_S = 60
-
-
-class Home:
-    """A vault with memories about numbered things, its files, and a clock that the test turns."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = base
-        self.vault = base / "vault"
-        make_vault(self.vault)
-        self.clock = FixedClock()
-        self.session: Session = self.open()
-        self.ids: list[str] = []
-
-    def open(self) -> Session:
-        return open_session(self.vault, self.base / "state", clock=self.clock)
-
-    def open_again(self) -> None:
-        self.session.close()
-        self.session = self.open()
-
-    def keep(self, count: int) -> list[Path]:
-        """Remember so many things; return their files."""
-        for number in range(len(self.ids), len(self.ids) + count):
-            text = f"thing number{number} stands here"
-            self.ids.append(str(remember(self.session, {"text": text, "title": f"thing {number}"}).data["id"]))
-        self.clock.pass_s(MINUTE_S)
-        self.look()
-        return [self.path(number) for number in range(len(self.ids) - count, len(self.ids))]
-
-    def path(self, number: int) -> Path:
-        return self.vault / str(read(self.session, {"id": self.ids[number]}).data["path"])
-
-    def look(self) -> Reply:
-        reply = Reply()
-        reconcile(self.session, reply, wait_s=None)
-        return reply
-
-    def pass_opened(self, hours: float, each_hour: Callable[[int], None] = lambda _: None) -> Reply:
-        """Let hours pass with a look at the end of each."""
-        reply = self.look()
-        for hour in range(int(hours)):
-            each_hour(hour)
-            self.clock.pass_s(HOUR_S)
-            reply = self.look()
-        return reply
-
-    def status(self, number: int) -> str:
-        return str(read(self.session, {"id": self.ids[number]}).data["status"])
-
-    def count_retired(self) -> int:
-        return sum(self.status(number) == "retired" for number in range(len(self.ids)))
-
-    def is_found(self, number: int) -> bool:
-        results = find(self.session, {"query": f"number{number}"}).data["results"]
-        assert isinstance(results, list)
-        return any(hit["id"] == self.ids[number] for hit in results)
-
-    def list_entries(self) -> list[Entry]:
-        store = self.session.store
-        entries = [read_entry(line) for _, line in store.read_entries(store.log)]
-        return [entry for entry in entries if isinstance(entry, Entry)]
-
-    def list_types(self) -> list[str]:
-        return [entry.type for entry in self.list_entries()]
-
-    def count_versions(self, number: int) -> int:
-        versions = list_history(self.session, {"id": self.ids[number]}).data["versions"]
-        assert isinstance(versions, list)
-        return len(versions)
-
-
-def is_suspended(reply: Reply) -> bool:
-    return any(item.reason == "retirement_suspended" for item in reply.degraded)
+from onrecord.app.session import Reply
+from onrecord.domain.ids import RecordId
+from onrecord.storage.files.disk import Disk
+from tests.absent_files import HOUR_S, Home, is_suspended
+from tests.vaults import check_verifies, open_session
 
 
 @pytest.fixture
@@ -236,38 +163,168 @@ def test_a_suspension_stops_the_wait(home: Home) -> None:
     assert home.count_retired() == 1
 
 
-def test_a_renamed_file_is_one_move_once(home: Home) -> None:
-    (path, *_) = home.keep(3)
-    path.rename(path.parent / "renamed.md")
-    home.look()
-    home.look()
-    home.open_again()
-    rebuild(home.session, lambda _: None)
-    home.look()
-    assert home.list_types().count("record.move") == 1
-    assert home.count_versions(0) == 1
-    check_verifies(home.session)
+def remove_vault(home: Home) -> None:
+    home.vault.rename(home.base / "elsewhere")
 
 
-def test_a_file_that_is_renamed_and_edited_is_a_move_and_a_version(home: Home) -> None:
-    (path, *_) = home.keep(3)
-    renamed = path.rename(path.parent / "renamed.md")
-    renamed.write_bytes(renamed.read_bytes().replace(b"stands", b"lies"))
-    home.look()
-    assert home.list_types()[-2:] == ["record.observe", "record.move"]
-    entry = home.list_entries()[-1]
-    assert (entry.members["rec"], entry.members["ver"]) == (home.ids[0], 2)
+def remove_config(home: Home) -> None:
+    (home.vault / "onrecord.toml").unlink()
+    shutil.rmtree(home.vault / "memories")
 
 
-def test_a_renamed_folder_is_moves_in_commits_of_a_thousand(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onrecord.app.moves.BATCH_MAX_COUNT", 4)
-    home.keep(10)
-    (home.vault / "memories" / "default").rename(home.vault / "memories" / "renamed")
-    home.look()
-    moves = [entry for entry in home.list_entries() if entry.type == "record.move"]
-    assert sorted(str(entry.members["rec"]) for entry in moves) == sorted(home.ids)
-    assert all(home.is_found(number) for number in range(10))
-    assert home.session.store.absences.read().missing == {}
+def remove_memories(home: Home) -> None:
+    shutil.rmtree(home.vault / "memories")
+
+
+def empty_memories(home: Home) -> None:
+    remove_memories(home)
+    (home.vault / "memories").mkdir()
+
+
+def link_memories(home: Home) -> None:
+    (home.vault / "memories").rename(home.base / "away")
+    (home.vault / "memories").symlink_to(home.base / "absent")
+
+
+def link_workspace(home: Home) -> None:
+    (home.vault / "memories" / "default").rename(home.base / "away")
+    (home.vault / "memories" / "default").symlink_to(home.base / "absent")
+
+
+def delete_workspace(home: Home) -> None:
+    shutil.rmtree(home.vault / "memories" / "default")
+
+
+UNPLUGGED = (
+    remove_vault, remove_config, remove_memories, empty_memories, link_memories, link_workspace, delete_workspace,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unplug", UNPLUGGED)
+@pytest.mark.parametrize("records", [1, 4, 12])
+def test_an_unplugged_or_empty_tree_retires_nothing(home: Home, unplug: Callable[[Home], None], records: int) -> None:
+    home.keep(records)
+    before = home.list_types()
+    unplug(home)
+    home.pass_opened(48)
+    store = home.session.store
+    assert store.absences.read().list_due() == []
+    if home.vault.exists():
+        assert home.list_types() == before
     with home.session.index.read() as reader:
-        assert reader.get_watermarks()[home.session.store.log] == home.session.store.entries
-    check_verifies(home.session)
+        heads = [reader.get_current(RecordId(record)) for record in home.ids]
+    assert {head.status for head in heads if head is not None} == {"current"}
+
+
+@pytest.mark.parametrize("name", ["link", "unreadable"])
+def test_nothing_below_a_closed_folder_is_judged_and_all_retirement_waits(home: Home, name: str, monkeypatch) -> None:
+    paths = home.keep(40)
+    closed = home.vault / "memories" / "closed"
+    closed.mkdir()
+    for number in (0, 1):
+        paths[number].rename(closed / f"{number}.md")
+    home.look()
+    paths[2].unlink()
+    if name == "link":
+        closed.rename(home.base / "away")
+        closed.symlink_to(home.base / "absent")
+    else:
+        close_folder(monkeypatch, "memories/closed")
+    reply = home.pass_opened(48)
+    assert is_suspended(reply)
+    assert home.count_retired() == 0
+    assert list(home.session.store.absences.read().missing) == [home.ids[2]]
+    monkeypatch.undo()
+    if name == "link":
+        closed.unlink()
+        (home.base / "away").rename(closed)
+    home.pass_opened(24)
+    assert [home.status(number) for number in range(3)] == ["current", "current", "retired"]
+
+
+def close_folder(monkeypatch: pytest.MonkeyPatch, closed: str) -> None:
+    """Let a folder be one that cannot be read."""
+    open_folder = Disk.folder
+
+    def refuse(disk: Disk, path: str):
+        if path == closed or path.startswith(f"{closed}/"):
+            raise PermissionError(errno.EACCES, "refused")
+        return open_folder(disk, path)
+
+    monkeypatch.setattr(Disk, "folder", refuse)
+
+
+def test_a_renamed_folder_is_no_deletion(home: Home) -> None:
+    home.keep(12)
+    (home.vault / "memories" / "default").rename(home.vault / "memories" / "renamed")
+    home.pass_opened(48)
+    assert home.count_retired() == 0
+    assert all(home.is_found(number) for number in range(12))
+    assert home.count_versions(0) == 1
+
+
+def test_the_index_deleted_in_the_middle_shortens_no_wait(home: Home) -> None:
+    home.keep(10)[0].unlink()
+    home.pass_opened(12)
+    home.lose_index()
+    home.pass_opened(11)
+    assert home.status(0) == "current"
+    assert not home.is_found(0)
+    home.pass_opened(1)
+    assert home.status(0) == "retired"
+
+
+def test_a_file_that_went_while_there_was_no_index_is_missing_from_then_on(home: Home) -> None:
+    (path, *_) = home.keep(10)
+    home.session.close()
+    for index in (home.base / "state").rglob("index.sqlite3*"):
+        index.unlink()
+    path.unlink()
+    home.session = home.open()
+    rebuild(home.session, lambda _: None)
+    home.pass_opened(23)
+    assert home.status(0) == "current"
+    home.pass_opened(1)
+    assert home.status(0) == "retired"
+
+
+def test_a_deletion_while_another_process_writes_is_judged_when_it_is_done(home: Home) -> None:
+    home.keep(10)[0].unlink()
+    other = home.open()
+    try:
+        home.pass_opened(12)
+        with other.write():
+            home.clock.pass_s(HOUR_S)
+            reply = Reply()
+            reconcile(home.session, reply)
+        for _ in range(11):
+            remember(other, {"text": f"another word at {home.clock.wall_us}"})
+            home.clock.pass_s(HOUR_S)
+            reconcile(other, Reply(), wait_s=None)
+        assert home.status(0) == "current"
+        home.clock.pass_s(HOUR_S)
+        reconcile(other, Reply(), wait_s=None)
+        assert home.status(0) == "retired"
+        assert home.list_types().count("record.retire") == 1
+        check_verifies(other)
+    finally:
+        other.close()
+
+
+def test_a_record_whose_file_never_arrived_here_is_not_missing(home: Home, tmp_path: Path) -> None:
+    home.keep(4)
+    there = tmp_path / "there"
+    shutil.copytree(home.vault, there)
+    shutil.rmtree(there / "memories")
+    other = open_session(there, tmp_path / "other", clock=home.clock)
+    try:
+        rebuild(other, lambda _: None)
+        for _ in range(30):
+            home.clock.pass_s(HOUR_S)
+            reconcile(other, Reply(), wait_s=None)
+        assert other.store.absences.read().missing == {}
+        with other.index.read() as reader:
+            heads = [reader.get_current(RecordId(record)) for record in home.ids]
+        assert {head.status for head in heads if head is not None} == {"current"}
+    finally:
+        other.close()

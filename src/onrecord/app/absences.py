@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from onrecord.app.branches import list_equal_tips
 from onrecord.app.content import locate
 from onrecord.app.current import choose_number
 from onrecord.app.session import Reply, Session
@@ -136,12 +137,11 @@ def _list_retirements(session: Session, records: Sequence[RecordId]) -> Iterator
         with session.index.read() as reader:
             head = reader.get_current(record)
             number = choose_number(reader, record) if head is not None else 0
+            parents = list_equal_tips(session, reader, head) if head is not None else ()
         row = session.store.read_row(head.ref) if head is not None else None
         if head is None or row is None or row.is_erased or row.is_sealed:
             continue
-        draft = replace(
-            row.draft, version=number, origin="file", status="retired", parents=(head.ref,), mode="observed"
-        )
+        draft = replace(row.draft, version=number, origin="file", status="retired", parents=parents, mode="observed")
         yield (
             Change("record.missing", None, {"rec": record, "ver": head.version}),
             Change("record.retire", draft, {"cause": "user"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
@@ -31,6 +31,10 @@ class Found:
     data: bytes
     sha256: bytes
     record: Record
+
+    def without_id(self) -> Found:
+        """Return the same file as if it named no id."""
+        return replace(self, record=replace(self.record, server=replace(self.record.server, id=None)))
 
 
 @dataclass(frozen=True, slots=True)

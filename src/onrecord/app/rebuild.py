@@ -122,7 +122,8 @@ def _stamp_known(
     for state, data in zip(whole, session.store.read_files(state.path for state in whole), strict=True):
         sha256 = _hash(data) if data is not None else b""
         record = current.places.get(state.path)
-        if record is None or current.records[record].sha256 != sha256:
+        known = current.records[record] if record is not None else None
+        if record is None or known is None or not known.is_file or known.sha256 != sha256:
             left.append(state.path)
         else:
             stamps.append(stamp_hashed(state, record, sha256, now_ns, current.records[record].ref))

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from onrecord.app.absences import look
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
-from onrecord.app.identity import Found, Identities, is_same_file, read_bytes
+from onrecord.app.identity import Found, Identities, Identity, is_same_file, read_bytes
 from onrecord.app.indexing import build_version
-from onrecord.app.judging import judge_file
+from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.moves import record_moves
+from onrecord.app.returns import Returned, Returns, is_living, restore_returned
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
@@ -165,6 +166,8 @@ class _Pass:
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
         self._moved: set[RecordId] = set()
+        self._returned: list[Returned] = []
+        self._returns = Returns(session)
         self._replaced: list[RecordId] = []
         self._made = 0
 
@@ -191,18 +194,58 @@ class _Pass:
             identity = self._identities.identify(reader, found, is_last=is_last)
             if identity is None:
                 return False
-            head = reader.get_current(identity.known) if identity.known is not None else None
-            judged = judge_file(self._session, reader, self._unit, found, head, identity)
-            record = judged.record
-            if stamp is not None and stamp.record != record:
-                self._replaced.append(stamp.record)
-            if judged.change is None:
-                self._note(reader, state, record, data, judged.ref)
+            identity = self._settle_retired(reader, found, identity)
+            if identity is None:
                 return True
-            self._identities.assign(state.path, record)
-            self._leave_places(reader, state, record)
-        self._add(judged.change, found, is_branch=judged.is_branch)
+            judged = self._judge(reader, found, stamp, identity)
+        self._take(found, judged)
         return True
+
+    def _settle_retired(self, reader: IndexReader, found: Found, identity: Identity) -> Identity | None:
+        """Return what a file holds that may be a retired record's; None for one that is restored when the pass ends."""
+        head = reader.get_current(identity.known) if identity.known is not None else None
+        if identity == Identity():
+            head = self._returns.find_same(reader, found)
+        if head is None or head.status != "retired":
+            return identity
+        if self._identities.is_free(head.id) and self._returns.is_back(reader, head):
+            self._identities.assign(found.state.path, head.id)
+            self._returned.append((head, found.state))
+            return None
+        if not self._returns.is_other_text(reader, head, found):
+            return identity
+        other = self._identities.identify(reader, found.without_id(), is_last=True)
+        is_other = other is not None and other.known is not None and is_living(reader, other.known)
+        return other if is_other else Identity()
+
+    def _restore(self) -> None:
+        """Restore the memories whose file is back, then look at those files again: they may have been edited, too."""
+        restore_returned(self._session, self._unit, self._returned, self._reply)
+        for head, state in self._returned:
+            data = read_bytes(self._session, state)
+            if data is None:
+                continue
+            found = Found(state, data, hash_data(data), read_record(data, state.path, self._session.yaml))
+            with self._session.index.read() as reader:
+                judged = self._judge(reader, found, reader.get_file(state.path), Identity(head.id))
+            self._take(found, judged)
+
+    def _judge(self, reader: IndexReader, found: Found, stamp: FileStamp | None, identity: Identity) -> Judgement:
+        """Judge a file whose record is known; one that makes no version gets its stamp."""
+        head = reader.get_current(identity.known) if identity.known is not None else None
+        judged = judge_file(self._session, reader, self._unit, found, head, identity)
+        if stamp is not None and stamp.record != judged.record:
+            self._replaced.append(stamp.record)
+        if judged.change is None:
+            self._note(reader, found.state, judged.record, found.data, judged.ref)
+        else:
+            self._identities.assign(found.state.path, judged.record)
+            self._leave_places(reader, found.state, judged.record)
+        return judged
+
+    def _take(self, found: Found, judged: Judgement) -> None:
+        if judged.change is not None:
+            self._add(judged.change, found, is_branch=judged.is_branch)
 
     def _note(self, reader: IndexReader, state: FileState, record: RecordId, data: bytes, ref: EntryRef | None) -> None:
         """Keep a stamp of a file that makes no version: its bytes are those of `ref`."""
@@ -233,6 +276,8 @@ class _Pass:
 
     def finish(self) -> int:
         """Commit and stamp what is left; return how many versions were made."""
+        if self._returned:
+            self._restore()
         if self._pending.changes:
             self._commit()
         if self._moved:

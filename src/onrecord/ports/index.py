@@ -136,8 +136,8 @@ class IndexReader(Protocol):
     def list_turns(self, record: RecordId) -> Sequence[VersionHead]:
         """Return the turns of a transcript by ordinal."""
 
-    def find_by_text(self, workspace: str | None, text_sha256: bytes) -> Sequence[VersionHead]:
-        """Return current, status `current` versions with this text hash, by id, turns excluded; None: any workspace."""
+    def find_by_text(self, workspace: str | None, text_sha256: bytes, status: str = "current") -> Sequence[VersionHead]:
+        """Return current versions of a status with this text hash, by id, turns excluded; None: any workspace."""
 
     def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
         """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""

@@ -243,6 +243,8 @@ CHECKS: Final = (
         (
             Code("missing_file", (_WARNING,), "the file of a memory is gone; its versions are kept",
                  "Put it back, or see `onrecord history ID`."),
+            Code("retired_file", (_INFO,), "the memory of the file is retired; it is not found",
+                 "Write what still holds into a new file, or remove this one."),
             Code("retirement_suspended", (_WARNING,), "so many files are gone that none of the memories is retired",
                  "Bring the files back, or see `onrecord repair missing`."),
         ),

@@ -90,6 +90,10 @@ def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: 
     if head.kind == "event":
         yield from check_transcript(reader, head.id, state.path, data)
         return
+    if head.status == "retired":
+        message = f"memory {head.id} is retired, so that `find` does not show this file"
+        mend = "Write what still holds into a new file, or remove this one."
+        yield Problem(state.path, 0, "retired_file", Severity.INFO, message, mend)
     yield from _check_version(session, head, state, stamp, data)
     claim = record.claimed_id
     if claim is not None and claim != head.id and reader.get_current(claim) is not None:

@@ -276,13 +276,15 @@ def list_turns(connection: sqlite3.Connection, record: RecordId) -> list[Version
     return list_heads(connection, f"WHERE id = ? AND n IS NOT NULL ORDER BY {_TURN_ORDER}", record)
 
 
-def find_by_text(connection: sqlite3.Connection, workspace: str | None, text_sha256: bytes) -> list[VersionHead]:
-    """Return current, status `current` versions with this text hash, by id; None: of any workspace."""
+def find_by_text(
+    connection: sqlite3.Connection, workspace: str | None, text_sha256: bytes, status: str
+) -> list[VersionHead]:
+    """Return current versions of a status with this text hash, by id; None: of any workspace."""
     return list_heads(
         connection,
         f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = coalesce(?, workspace) "
-        f"AND ended_at = ? AND status = 'current' AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
-        *(text_sha256[:8], text_sha256, workspace, OPEN_END),
+        f"AND ended_at = ? AND status = ? AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
+        *(text_sha256[:8], text_sha256, workspace, OPEN_END, status),
     )
 
 

@@ -97,9 +97,9 @@ class SqliteReader:
         return catalogue.list_turns(self._connection, record)
 
     @_reading
-    def find_by_text(self, workspace: str | None, text_sha256: bytes) -> Sequence[VersionHead]:
-        """Return current, status `current` versions with this text hash, by id; None: of any workspace."""
-        return catalogue.find_by_text(self._connection, workspace, text_sha256)
+    def find_by_text(self, workspace: str | None, text_sha256: bytes, status: str = "current") -> Sequence[VersionHead]:
+        """Return current versions of a status with this text hash, by id; None: of any workspace."""
+        return catalogue.find_by_text(self._connection, workspace, text_sha256, status)
 
     @_reading
     def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
