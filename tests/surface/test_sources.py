@@ -183,6 +183,20 @@ def test_a_link_that_takes_the_place_of_a_file_or_folder_is_not_followed(desk: D
     assert desk.find("quandong") == []
 
 
+def test_a_folder_that_becomes_a_link_between_two_questions_is_not_followed(desk: Desk, tmp_path: Path) -> None:
+    path = desk.write("deep/a.md", "kumquat")
+    desk.add(desk.folder)
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "a.md").write_text("kumquat quandong")
+    with package.open(desk.ask.vault) as vault:
+        assert len(vault.find("kumquat")) == 1
+        path.unlink()
+        path.parent.rmdir()
+        path.parent.symlink_to(hidden)
+        assert list(vault.find("kumquat")) == list(vault.find("quandong")) == []
+
+
 def test_names_and_places_are_taken_once(desk: Desk) -> None:
     path = desk.write("a.md", "kumquat")
     desk.add(path, "notes")
