@@ -79,7 +79,6 @@ def check(*machines: Machine) -> None:
         machine.call(lambda session: check_verifies(session, may_differ=True))
 
 
-@pytest.mark.xfail(strict=True, reason="pending_sync: a file whose entry has not arrived is versioned")
 def test_a_file_that_comes_before_its_log_is_found_and_never_versioned(machines: tuple[Machine, Machine]) -> None:
     first, second = machines
     record = first.remember("written on the first machine")["id"]
@@ -105,7 +104,6 @@ def test_a_log_that_comes_before_its_files_is_served_from_and_the_file_makes_no_
     check(first, second)
 
 
-@pytest.mark.xfail(strict=True, reason="pending_sync: a file whose entry has not arrived is versioned")
 def test_a_file_whose_log_never_comes_stays_found_and_unversioned_while_others_are_written(
     machines: tuple[Machine, Machine],
 ) -> None:
@@ -150,7 +148,6 @@ def test_a_file_that_comes_twice_or_late_is_no_edit_and_the_newest_is_served(mac
     check(first, second)
 
 
-@pytest.mark.xfail(strict=True, reason="pending_sync: a file whose entry has not arrived is versioned")
 def test_a_late_file_of_an_older_version_before_the_newer_ones_log_is_no_edit(
     machines: tuple[Machine, Machine],
 ) -> None:
@@ -184,7 +181,6 @@ def test_both_change_one_memory_offline_and_neither_text_is_lost(machines: tuple
     check(first, second)
 
 
-@pytest.mark.xfail(strict=True, reason="pending_sync: a file whose entry has not arrived is versioned")
 def test_one_file_wins_where_both_changed_a_memory_and_the_other_text_is_kept(
     machines: tuple[Machine, Machine],
 ) -> None:

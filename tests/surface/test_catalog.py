@@ -21,10 +21,12 @@ UNSEEN = {
     "history": {"versions[].known_at", "versions[].pending_sync"},
     "adopt": {"log", "set_aside"},
     "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message"},
-    "batch_read": {"results[].error.did_you_mean", "results[].error.field", "results[].conflict"},
+    "batch_read": {
+        *("results[].error.did_you_mean", "results[].error.field", "results[].conflict", "results[].pending_sync"),
+    },
     "conflicts": {"truncated", "next_offset", "not_checked"},
-    "find": {"results[].conflict"},
-    "read": {"conflict"},
+    "find": {"results[].conflict", "results[].pending_sync"},
+    "read": {"conflict", "pending_sync"},
     "settle": {"copies", "removed"},
     "update": {"merged", "conflict"},
 }

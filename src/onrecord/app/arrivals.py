@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from onrecord.domain.heads import VersionHead
-from onrecord.domain.ids import LogId, RecordId
-from onrecord.ports.index import IndexReader
+from onrecord.app.stamps import hash_data
+from onrecord.domain.heads import PENDING_LOG, VersionHead
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
+from onrecord.ports.index import FileStamp, IndexBatch, IndexReader
 from onrecord.ports.store import LogHead, VaultStore, VersionRow
 
 _BODY = b'"body":'
+_NAME_BYTES = 7
 
 
 def find_mark(store: VaultStore, head: LogHead, first: int, last: int) -> int:
@@ -43,6 +47,47 @@ def list_touched(reader: IndexReader, heads: Iterable[VersionHead]) -> set[Recor
         if head.is_displaced or not is_alone or (place is not None and place.record != head.id):
             touched.add(head.id)
     return touched
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What became of files ahead of their rows: for the index, and which must be looked at anew (`spoiled`: paths)."""
+
+    batch: IndexBatch
+    spoiled: Sequence[str]
+
+
+def settle_pending(store: VaultStore, reader: IndexReader) -> Arrived | None:
+    """Judge the files ahead of their rows by what has arrived; None where nothing has changed.
+
+    A file that is its row stands for it from now on; the stamp of any other is spoiled, so that it counts as changed.
+    """
+    pending = reader.list_pending()
+    marks = reader.get_watermarks() if pending else {}
+    stamps: list[FileStamp] = []
+    gone: list[str] = []
+    spoiled: list[str] = []
+    for stamp in pending:
+        if store.stat_file(stamp.path) is None:
+            gone.append(stamp.path)
+        elif stamp.ref is not None and stamp.ref.seq < marks.get(stamp.ref.log, 0):
+            row = store.read_row(stamp.ref)
+            is_it = row is not None and (row.draft.id, hash_data(row.draft.data)) == (stamp.record, stamp.sha256)
+            if is_it:
+                stamps.append(stamp._replace(is_pending=False))
+            else:
+                stamps.append(stamp._replace(is_pending=False, ref=None, sha256=b"", size_bytes=-1))
+                spoiled.append(stamp.path)
+    if not stamps and not gone:
+        return None
+    dropped = [name_loose(path) for path in (*gone, *(stamp.path for stamp in stamps))]
+    return Arrived(IndexBatch(files=stamps, removed_files=gone, dropped=dropped), spoiled)
+
+
+def name_loose(path: str) -> EntryRef:
+    """Return what stands for the entry of the loose document of a file ahead of its row: made of its path."""
+    digest = hashlib.sha256(path.encode()).digest()
+    return EntryRef(PENDING_LOG, Seq(int.from_bytes(digest[:_NAME_BYTES], "big")))
 
 
 class Meetings:

@@ -52,7 +52,7 @@ _OFFSET: Final = Argument(
 _PAGE: Final = ("truncated?", "next_offset?")
 _MEMORY: Final = (
     *("id", "version?", "title", "text", "origin", "status", "kind", "workspace?", "path", "recorded_at?", "by?"),
-    *("span", "total_chars", "tags?", "source?", "truncated?", "next_span?", "conflict?"),
+    *("span", "total_chars", "tags?", "source?", "pending_sync?", "truncated?", "next_span?", "conflict?"),
 )
 _ERROR: Final = ("code", "reason", "field?", "hint?", "did_you_mean?")
 
@@ -115,6 +115,7 @@ FIND: Final = Operation(
                 "time?",
                 "source?",
                 "path?",
+                "pending_sync?",
                 "total_chars?",
                 "snippet?",
                 "spans?",

@@ -59,7 +59,13 @@ def holds_version(session: Session, head: VersionHead, stamp: FileStamp) -> bool
 
 def tell_behind(place: FilePlace, reply: Reply) -> None:
     """Say in a reply, once, that the file of a memory shown does not hold its current version."""
-    if place.is_behind and place.stamp is not None:
+    if place.is_behind and place.stamp is not None and place.stamp.is_pending:
+        mend = (
+            f"{place.stamp.path} holds a newer version that has not arrived; the last known one is shown. Sync the "
+            ".onrecord folder of the other machine."
+        )
+        reply.degrade("pending_sync", mend)
+    elif place.is_behind and place.stamp is not None:
         mend = (
             f"{place.stamp.path} holds another version than the current one, which is shown; it comes with the sync, "
             "or with the next update."

@@ -22,6 +22,7 @@ from onrecord.app.natives import (
     take_in_stale,
 )
 from onrecord.app.pages import measure
+from onrecord.app.pending import get_claim, is_pending, locate_pending, read_pending
 from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
 from onrecord.app.workspaces import list_spellings
@@ -206,7 +207,7 @@ def _select(
             elif standing is Standing.STALE:
                 found.stale.append(head.path)
             continue
-        place = None if is_past else locate(session, reader, head)
+        place = None if is_past else _locate(session, reader, head)
         if place is not None and place.is_missing:
             if place.stamp is not None and head.kind != "event":
                 found.missing.append(head.id)
@@ -216,6 +217,10 @@ def _select(
             found.edited.append(path)
         found.shown.append((hit, head, place))
     return found
+
+
+def _locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlace:
+    return locate_pending(session, reader, head) if is_pending(head) else locate(session, reader, head)
 
 
 def _describe(
@@ -242,6 +247,8 @@ def _describe(
             item["speaker"] = head.turn.speaker
         if head.turn.time is not None:
             item["time"] = head.turn.time
+    if is_pending(head):
+        item |= {"id": get_claim(head), "pending_sync": True}
     if is_native(head):
         del item["version"]
         item |= name_place(natives, head)
@@ -276,7 +283,7 @@ def _read_text(
     if head.turn is not None:
         text = read_turn_text(session, head)
         return text, text
-    data = read_version(session, head, place)
+    data = read_pending(session, head.path) if is_pending(head) else read_version(session, head, place)
     text = read_record(data, head.path, session.yaml).text
     return text, hide_turns(text, parse_transcript(data).turns) if head.kind == "event" else text
 

@@ -106,6 +106,7 @@ class Identities:
             elif not self._is_held_elsewhere(reader, claim, found):
                 return Identity(claim) if is_last or not self._has_moved_on(reader, claim, found) else None
         stamp = reader.get_file(found.state.path)
+        stamp = stamp if stamp is not None and not stamp.is_pending else None
         is_in_place = stamp is not None and _inode_of(stamp) == _inode_of(found.state)
         twin = self._find_twin(reader, found, stamp)
         if twin is not None:
@@ -125,7 +126,7 @@ class Identities:
 
     def _has_moved_on(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
         """Tell whether another file of the pass is the very one that held the record, so that this may be its copy."""
-        for stamp in reader.find_files_of(record):
+        for stamp in _list_stamps(reader, record):
             if stamp.path == found.state.path:
                 return False
             if self._places_now.get(_inode_of(stamp), found.state.path) != found.state.path:
@@ -140,7 +141,7 @@ class Identities:
 
     def _list_others(self, reader: IndexReader, record: RecordId, found: Found) -> list[FileStamp]:
         """Return the stamps of a record but those of the file itself under another spelling of its name."""
-        return [stamp for stamp in reader.find_files_of(record) if not is_same_file(found.state, stamp)]
+        return [stamp for stamp in _list_stamps(reader, record) if not is_same_file(found.state, stamp)]
 
     def _holds(self, reader: IndexReader, stamp: FileStamp) -> bool:
         """Tell whether the file at a stamp's place still holds the stamp's record."""
@@ -171,7 +172,7 @@ class Identities:
 
     def _is_untouched(self, reader: IndexReader, record: RecordId, path: str) -> bool:
         """Tell whether a record has a file that is as stamped, at another place than `path`."""
-        others = (stamp for stamp in reader.find_files_of(record) if stamp.path != path)
+        others = (stamp for stamp in _list_stamps(reader, record) if stamp.path != path)
         return any(is_unchanged(self._session.store.stat_file(stamp.path), stamp) for stamp in others)
 
     def _find_by_inode(self, reader: IndexReader, found: Found) -> RecordId | None:
@@ -196,7 +197,7 @@ class Identities:
         """
         left: list[tuple[bool, tuple[object, ...], RecordId]] = []
         for head in reader.find_by_path(found.state.path):
-            if head.kind != "event" and self.is_free(head.id) and not reader.find_files_of(head.id):
+            if head.kind != "event" and self.is_free(head.id) and not _list_stamps(reader, head.id):
                 versions = reader.list_versions(head.id)
                 has_had = any(known.text_sha256 == hash_text(found.record.text) for known in versions)
                 left.append((not has_had, order_of(versions[0]), head.id))
@@ -252,6 +253,8 @@ class Identities:
             return
         by_inode: dict[_Inode, list[FileStamp]] = defaultdict(list)
         for stamp in reader.list_files():
+            if stamp.is_pending:
+                continue
             by_inode[_inode_of(stamp)].append(stamp)
         self._by_inode, self._is_loaded = dict(by_inode), True
 
@@ -262,6 +265,11 @@ def is_same_file(state: FileState, stamp: FileStamp) -> bool:
     A file system that folds names still finds the file by its old one.
     """
     return is_respelled(state.path, stamp.path) and _inode_of(state) == _inode_of(stamp)
+
+
+def _list_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:
+    """Return the stamps of the files that hold a record; what a file ahead of its row names is a claim."""
+    return [stamp for stamp in reader.find_files_of(record) if not stamp.is_pending]
 
 
 def _inode_of(state: FileState | FileStamp) -> _Inode:

@@ -58,13 +58,13 @@ def judge_file(
     """
     if head is None:
         record_id = identity.fresh or identity.known or unit.draw_record_id()
-        kind = _name_kind(found.record, found.state.path)
+        kind = name_kind(found.record, found.state.path)
         draft = _draft(found, record_id, 1, kind, _name_workspace(found, None))
         return Judgement(record_id, change=Change("record.observe", draft))
     if head.kind == "event":
         return _judge_transcript(session, reader, found, head)
     workspace = _name_workspace(found, head)
-    known = [other for other in reader.list_versions(head.id) if _has_bytes(session, other, found)]
+    known = [other for other in reader.list_versions(head.id) if has_bytes(session, other, found)]
     if session.store.is_waiting(head.ref):
         return Judgement(head.id, known[-1].ref if known else None)
     is_current = any(other.ref == head.ref for other in known)
@@ -94,7 +94,7 @@ def _judge_transcript(session: Session, reader: IndexReader, found: Found, head:
     return Judgement(head.id, change=Change("record.observe", replace(draft, parents=(head.ref,))))
 
 
-def _has_bytes(session: Session, head: VersionHead, found: Found) -> bool:
+def has_bytes(session: Session, head: VersionHead, found: Found) -> bool:
     """Tell whether a version has exactly the file's bytes."""
     if head.text_sha256 != hash_text(found.record.text):
         return False
@@ -168,7 +168,8 @@ def _draft(
     )
 
 
-def _name_kind(record: Record, path: str) -> str:
+def name_kind(record: Record, path: str) -> str:
+    """Return the kind of a new record: by its folder, else what the file names, if that is a memory."""
     kind = _KINDS.get(path.split("/", 1)[0])
     if kind is not None:
         return kind

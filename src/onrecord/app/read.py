@@ -10,6 +10,7 @@ from onrecord.app.content import FilePlace, locate, read_version, tell_behind
 from onrecord.app.history import tell_status
 from onrecord.app.native_read import describe_section
 from onrecord.app.pages import cut_text, fill_page
+from onrecord.app.pending import describe_pending, find_unknown
 from onrecord.app.places import resolve
 from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
@@ -32,7 +33,8 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
 
     Returns:
         data: id, version, title, text, origin, status, kind, workspace, path, recorded_at, by, span, total_chars; of a
-        section source, and neither version nor workspace, recorded_at, by.
+        section source, and neither version nor workspace, recorded_at, by. pending_sync where the file of a record that
+        is not known here is shown.
         conflict where an open one has the record as a member.
 
     Raises:
@@ -50,6 +52,11 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
         if version is not None:
             raise InvalidInputError("a section of a source has no versions", field="version")
         describe_section(session, RecordId(prefix), span if isinstance(span, tuple) else None, budget, reply)
+        return reply
+    with session.index.read() as reader:
+        unknown = find_unknown(reader, prefix) if version is None else None
+    if unknown is not None:
+        describe_pending(session, unknown, span if isinstance(span, tuple) else None, budget, reply)
         return reply
     with session.index.read() as reader:
         head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)

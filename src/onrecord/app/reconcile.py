@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from onrecord.app.absences import look
+from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
 from onrecord.app.identity import Found, Identities, Identity, is_same_file, read_bytes
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.moves import record_moves
+from onrecord.app.pending import build_loose, find_awaited
 from onrecord.app.returns import Returned, Returns, is_living, restore_returned
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, stamp_file
@@ -165,6 +167,8 @@ class _Pass:
         self._pending = _Pending([], [], [])
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
+        self._loose: list[Document] = []
+        self._dropped: list[EntryRef] = []
         self._moved: set[RecordId] = set()
         self._returned: list[Returned] = []
         self._returns = Returns(session)
@@ -191,6 +195,8 @@ class _Pass:
                 self._reply.degrade("reconciling", "A file is being saved; ask again in a moment.")
                 return True
             found = Found(state, data, sha256, read_record(data, state.path, self._session.yaml))
+            if self._waits(reader, found, stamp):
+                return True
             identity = self._identities.identify(reader, found, is_last=is_last)
             if identity is None:
                 return False
@@ -247,6 +253,21 @@ class _Pass:
         if judged.change is not None:
             self._add(judged.change, found, is_branch=judged.is_branch)
 
+    def _waits(self, reader: IndexReader, found: Found, stamp: FileStamp | None) -> bool:
+        """Tell whether a file is ahead of its row; it is searched then, and makes no version."""
+        claim, awaited = found.record.claimed_id, find_awaited(self._session, reader, found)
+        if stamp is not None and stamp.is_pending:
+            self._dropped.append(name_loose(stamp.path))
+        if awaited is None or claim is None:
+            return False
+        if stamp is not None and stamp.record != claim:
+            self._replaced.append(stamp.record)
+        self._session.settling.clear(found.state.path)
+        now_ns = self._session.clock.read().wall_us * 1_000
+        self._loose.append(build_loose(self._session, reader, found))
+        self._fresh.append(stamp_file(found.state, claim, found.data, now_ns, awaited)._replace(is_pending=True))
+        return True
+
     def _note(self, reader: IndexReader, state: FileState, record: RecordId, data: bytes, ref: EntryRef | None) -> None:
         """Keep a stamp of a file that makes no version: its bytes are those of `ref`."""
         self._session.settling.clear(state.path)
@@ -282,14 +303,15 @@ class _Pass:
             self._commit()
         if self._moved:
             record_moves(self._session, self._unit, self._moved)
-        if self._fresh or self._left:
-            self._session.index.apply(IndexBatch(files=self._fresh, removed_files=self._left))
+        if self._fresh or self._left or self._dropped:
+            batch = IndexBatch(self._loose, files=self._fresh, removed_files=self._left, dropped=self._dropped)
+            self._session.index.apply(batch)
         return self._made
 
 
 def _is_as_stamped(stamp: FileStamp, sha256: bytes) -> bool:
     """Tell whether a file has the bytes that its stamp knows the version of."""
-    return stamp.ref is not None and stamp.sha256 == sha256
+    return stamp.ref is not None and stamp.sha256 == sha256 and not stamp.is_pending
 
 
 def _list_left_places(session: Session, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from onrecord.app.arrivals import find_mark, list_touched
+from onrecord.app.arrivals import find_mark, list_touched, settle_pending
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.settling import Settling
 from onrecord.app.stamps import stamp_placed
@@ -175,6 +175,11 @@ class Session:
             first = known.get(head.log, 0)
             if first < head.entries:
                 taken += self._take_in_log(head, first)
+        with self.index.read() as reader:
+            arrived = settle_pending(self.store, reader)
+        if arrived is not None:
+            self.index.apply(arrived.batch)
+            self.settling.put_off.update(arrived.spoiled)
         return taken
 
     def _take_in_log(self, head: LogHead, first: int) -> int:

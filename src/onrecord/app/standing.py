@@ -5,10 +5,12 @@ from __future__ import annotations
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
 from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.instants import from_unix_us
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import FileStamp
 
 FILE_BEHIND = "file_behind"
+PENDING_SYNC = "pending_sync"
 
 
 def name_behind(session: Session, stamp: FileStamp, data: bytes) -> Problem | None:
@@ -30,3 +32,12 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes) -> Problem | No
     message = f"the file holds version {row.draft.version} of {stamp.ref.log}; a later one is current and is shown"
     mend = "Let the sync bring the newer file; the next update of the memory writes it, too."
     return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
+
+
+def name_pending(stamp: FileStamp) -> Problem:
+    """Return the finding that a file is ahead of its row: which log it waits for, and since when it lies here."""
+    log = stamp.ref.log if stamp.ref is not None else "unknown"
+    since = from_unix_us(stamp.ctime_ns // 1_000)
+    message = f"the file waits since {since} for its version of log {log}; until then it is found, and never versioned"
+    mend = "Sync .onrecord of the other machine, or remove the `by` line to take the file in as an edit of yours."
+    return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)

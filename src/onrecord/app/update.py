@@ -11,6 +11,7 @@ from onrecord.app.conflicts import attend
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
 from onrecord.app.next_version import choose_target, hash_pre_image
+from onrecord.app.pending import find_unknown
 from onrecord.app.places import is_whole, resolve_current
 from onrecord.app.reconcile import observe_all_under_lock, observe_under_lock
 from onrecord.app.remember import describe_copies, note_secrets
@@ -22,6 +23,7 @@ from onrecord.domain.errors import (
     IdempotencyMismatchError,
     InvalidInputError,
     LimitExceededError,
+    PendingSyncError,
     StaleVersionError,
 )
 from onrecord.domain.ids import RecordId
@@ -44,6 +46,7 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
 
     Raises:
         InvalidInputError, LimitExceededError, NotFoundError: as named.
+        PendingSyncError: the file is ahead of its row.
         StaleVersionError: `expect` is not the current version.
         ConflictError: an old text does not occur exactly once, or the file is too large to take in what it holds.
         IdempotencyMismatchError: the key came with another request before.
@@ -135,11 +138,14 @@ def locate_current(
 ) -> tuple[VersionHead, FilePlace]:
     """Return the current version, after taking in what was edited outside."""
     with session.index.read() as reader:
+        if find_unknown(reader, record_id) is not None:
+            raise PendingSyncError("the file of this memory has come before its version")
         head = resolve_current(record_id, reader)
         place = locate(session, reader, head)
     if place.is_missing:
         observe_all_under_lock(session, unit, reply)
     elif place.stamp is None or place.is_unchanged:
+        _check_arrived(place)
         return head, place
     else:
         observe_under_lock(session, unit, [place.stamp.path], reply)
@@ -149,10 +155,16 @@ def locate_current(
     put_off = session.settling.put_off
     if put_off and (place.is_missing or place.edited_path in put_off):
         raise FileBusyError("another program is saving the file of this memory", field="id")
+    _check_arrived(place)
     state = session.store.stat_file(place.stamp.path) if place.stamp is not None else None
     if state is not None and state.size_bytes > ADOPTED_FILE_MAX_BYTES:
         raise ConflictError("the file has grown above 8 MiB by hand, so it was not taken in", hint="Split the file.")
     return head, place
+
+
+def _check_arrived(place: FilePlace) -> None:
+    if place.stamp is not None and place.stamp.is_pending:
+        raise PendingSyncError("the file holds a newer version that has not arrived")
 
 
 def _change(

@@ -12,7 +12,7 @@ from onrecord.app.current import Current, CurrentVersion
 from onrecord.app.log_material import check_every_log
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
-from onrecord.app.standing import name_behind
+from onrecord.app.standing import name_behind, name_pending
 from onrecord.domain.errors import NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import LogId, RecordId, Seq
 from onrecord.domain.ledger_report import LogReport, Verdict
@@ -118,6 +118,10 @@ def _compare_files(session: Session, current: Current, doubted: Mapping[LogId, S
                 yield item
             continue
         if owner in unclear:
+            continue
+        if stamp is not None and stamp.is_pending:
+            present.add(stamp.record)
+            yield name_pending(stamp)
             continue
         expected = current.records.get(owner) if owner is not None else None
         if stamp is None or owner is None or expected is None:

@@ -8,6 +8,7 @@
     ├── ConflictError              the vault is not as the caller expects
     │   ├── StaleVersionError      expected version is not the current one
     │   ├── TurnExistsError        the same turn id with another text
+    │   ├── PendingSyncError       the file is ahead of its row
     │   └── IdempotencyMismatchError  the same key with another request
     ├── ApprovalRequiredError      the user alone may do this
     ├── NotWritableError           nothing was stored
@@ -122,6 +123,13 @@ class TurnExistsError(ConflictError):
 
     code = "turn_exists"
     default_hint = "A turn is captured once; give a changed turn an id of its own."
+
+
+class PendingSyncError(ConflictError):
+    """The file holds a version of another machine whose row has not arrived here; nothing was done."""
+
+    code = "pending_sync"
+    default_hint = "Sync .onrecord of the other machine, or remove the file's `by` line to make it an edit of yours."
 
 
 class IdempotencyMismatchError(ConflictError):

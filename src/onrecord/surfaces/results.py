@@ -31,6 +31,7 @@ class Hit:
 
     `source` and `path` are set for sections of other programs' files, whose `version` is 0: they have none.
     `conflict` is the id of an open conflict that the memory is in.
+    `pending_sync`: of a file whose version has not arrived from another machine.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Hit:
     block: str | None = None
     speaker: str | None = None
     time: str | None = None
+    pending_sync: bool = False
     total_chars: int = 0
     snippet: str | None = None
     spans: tuple[dict[str, str], ...] = ()
@@ -75,7 +77,10 @@ class Found(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class Memory(Outcome):
-    """One version of a memory, or a section of a source (`source` is set, `version` 0), whole or a span."""
+    """One version of a memory, or a section of a source (`source` is set, `version` 0), whole or a span.
+
+    `pending_sync`: as of `Hit`.
+    """
 
     id: str = ""
     version: int = 0
@@ -92,6 +97,7 @@ class Memory(Outcome):
     total_chars: int = 0
     source: str | None = None
     tags: tuple[str, ...] = ()
+    pending_sync: bool = False
     truncated: bool = False
     next_span: str | None = None
     conflict: str | None = None

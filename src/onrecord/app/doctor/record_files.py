@@ -10,7 +10,7 @@ from onrecord.app.content import holds_version, locate
 from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
-from onrecord.app.standing import name_behind
+from onrecord.app.standing import name_behind, name_pending
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
@@ -85,6 +85,9 @@ def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: 
     for finding in find_secrets(record.searchable_text):
         message = f"looks like a secret (rule {finding.rule}); a file of yours is only flagged"
         yield Problem(state.path, 0, "secret_found", Severity.WARNING, message, "Remove it from the file.")
+    if stamp is not None and stamp.is_pending:
+        yield name_pending(stamp)
+        return
     if head is None or stamp is None:
         return
     if head.kind == "event":

@@ -1,0 +1,144 @@
+"""Files ahead of their rows: searched as loose documents and read where they lie, never versioned, until the row comes.
+
+A file is one whose `by` names an entry of another log that has not arrived. What it claims gains it nothing: its origin
+is unknown, and nothing but its path names its document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onrecord.app.arrivals import name_loose
+from onrecord.app.content import FilePlace
+from onrecord.app.identity import Found
+from onrecord.app.indexing import hash_text
+from onrecord.app.judging import has_bytes, name_kind
+from onrecord.app.pages import cut_text
+from onrecord.app.places import is_unchanged, is_whole
+from onrecord.app.session import Reply, Session
+from onrecord.domain.documents import analyze_document
+from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
+from onrecord.domain.heads import PENDING_LOG, SHARED
+from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.instants import from_unix_us
+from onrecord.domain.record import name_workspace, read_record
+from onrecord.ports.index import Document, FileStamp, IndexReader, VersionHead
+
+# Before the claimed id in a loose document's `id`, which must be no record's.
+_MARK = "~"
+
+
+def is_pending(head: VersionHead) -> bool:
+    """Tell whether a document is that of a file ahead of its row."""
+    return head.ref.log == PENDING_LOG
+
+
+def get_claim(head: VersionHead) -> RecordId:
+    """Return the id that such a file names."""
+    return RecordId(head.id.removeprefix(_MARK))
+
+
+def find_awaited(session: Session, reader: IndexReader, found: Found) -> EntryRef | None:
+    """Return the entry that a file names and that has not arrived; None of a file that is not ahead of its row.
+
+    It names an id and an entry of another log beyond what was taken in, and its bytes are those of no version.
+    """
+    claim, by = found.record.claimed_id, found.record.server.by
+    if claim is None or by is None or by.log == session.store.log:
+        return None
+    if by.seq < reader.get_watermarks().get(by.log, 0):
+        return None
+    return None if any(has_bytes(session, known, found) for known in reader.list_versions(claim)) else by
+
+
+def build_loose(session: Session, reader: IndexReader, found: Found) -> Document:
+    """Return the loose document of a file that is ahead of its row; `recorded_at` is when it was first met."""
+    record, path, ref = found.record, found.state.path, name_loose(found.state.path)
+    before = reader.get_loose(ref)
+    head = VersionHead(
+        ref=ref,
+        id=RecordId(f"{_MARK}{record.claimed_id}"),
+        version=record.server.version or 1,
+        kind=name_kind(record, path),
+        status="current",
+        origin="unknown",
+        workspace=record.workspace or name_workspace(path),
+        partition=SHARED,
+        path=path,
+        title=record.named_title or record.title,
+        recorded_at=before.recorded_at if before is not None else from_unix_us(session.clock.read().wall_us),
+        text_sha256=hash_text(record.text),
+        also_in=record.keys.also_in,
+        tags=record.tags,
+        event_time=record.event_time,
+    )
+    packed = analyze_document(
+        title=record.named_title, tags=record.tags, aliases=record.aliases, text=record.searchable_text
+    )
+    return Document(head, packed)
+
+
+def locate_pending(session: Session, reader: IndexReader, head: VersionHead) -> FilePlace:
+    """Find the file of a loose document."""
+    stamp = reader.get_file(head.path)
+    state = session.store.stat_file(head.path)
+    if stamp is None or not stamp.is_pending or state is None:
+        return FilePlace(None, is_unchanged=False, is_missing=True)
+    return FilePlace(stamp, is_unchanged(state, stamp), is_missing=False)
+
+
+def read_pending(session: Session, path: str) -> bytes:
+    """Return the bytes of a file that is ahead of its row, as it is now.
+
+    Raises:
+        DamagedError: it is gone or cannot be read.
+    """
+    try:
+        return session.store.read_file(path)
+    except (NotFoundError, StorageFailedError) as error:
+        raise DamagedError("the file is gone, and its version has not arrived") from error
+
+
+def find_unknown(reader: IndexReader, prefix: str) -> FileStamp | None:
+    """Return the file that waits for the first row of a record, named by its whole id; None for none."""
+    if not is_whole(prefix) or reader.get_current(RecordId(prefix)) is not None:
+        return None
+    return next(iter(list_pending_of(reader, RecordId(prefix))), None)
+
+
+def list_pending_of(reader: IndexReader, record: RecordId) -> Sequence[FileStamp]:
+    """Return the files ahead of their rows that name a record, by path."""
+    return [stamp for stamp in reader.find_files_of(record) if stamp.is_pending]
+
+
+def describe_pending(
+    session: Session, stamp: FileStamp, span: tuple[int, int] | None, budget_bytes: int, reply: Reply
+) -> None:
+    """Read a file whose record is not known here into a reply, as `read` does a version.
+
+    Raises:
+        DamagedError: the file is gone.
+        InvalidInputError: the span begins behind the text.
+    """
+    record = read_record(read_pending(session, stamp.path), stamp.path, session.yaml)
+    cut, warning = cut_text(record.text, span, budget_bytes)
+    with session.index.read() as reader:
+        head = reader.get_loose(name_loose(stamp.path))
+    reply.data = {
+        "id": stamp.record,
+        "version": record.server.version or 1,
+        "title": record.title,
+        "origin": "unknown",
+        "status": "current",
+        "kind": name_kind(record, stamp.path),
+        "workspace": record.workspace or name_workspace(stamp.path),
+        "path": stamp.path,
+        "recorded_at": head.recorded_at if head is not None else from_unix_us(stamp.ctime_ns // 1_000),
+        "by": str(stamp.ref),
+        **cut,
+        "pending_sync": True,
+    }
+    if record.tags:
+        reply.data["tags"] = list(record.tags)
+    if warning:
+        reply.warnings.append(warning)
