@@ -20,7 +20,7 @@ UNSEEN = {
     "capture": {"backup_only"},
     "history": {"versions[].known_at", "versions[].pending_sync"},
     "adopt": {"log", "set_aside"},
-    "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message"},
+    "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message", "logs[].fault.mend"},
     "batch_read": {
         *("results[].error.did_you_mean", "results[].error.field", "results[].conflict", "results[].pending_sync"),
     },

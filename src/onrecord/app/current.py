@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.instants import Instant
@@ -15,8 +16,8 @@ from onrecord.ports.store import VersionRow
 class CurrentVersion:
     """The current version of one record.
 
-    `is_file`: it should have a file, as all have but those that are retired. `growing` hashes a transcript as its turns
-    are taken, `sha256` is of a whole file; `taken` has for each log the last entry that the bytes come from.
+    `is_file`: it should have a file, as all have but those that are retired. `sha256` and `size_bytes` are of the
+    version's own bytes; a transcript's file goes on with the turns behind them.
     """
 
     ref: EntryRef
@@ -25,25 +26,35 @@ class CurrentVersion:
     path: str
     is_file: bool
     sha256: bytes
-    growing: hashlib._Hash | None
-    taken: dict[LogId, Seq]
+    size_bytes: int
+    is_transcript: bool
 
     @property
     def order(self) -> tuple[int, Instant, LogId, Seq]:
         """Place among the record's versions: number, record time, log id, sequence number."""
         return (self.version, self.recorded_at, self.ref.log, self.ref.seq)
 
-    def get_hash(self) -> bytes:
-        """Return the SHA-256 of all bytes taken."""
-        return self.growing.digest() if self.growing is not None else self.sha256
+
+class TurnPlace(NamedTuple):
+    """Where the block of a turn should stand in its transcript, its hash and its entry."""
+
+    offset_bytes: int
+    size_bytes: int
+    sha256: bytes
+    ref: EntryRef
 
 
 @dataclass(slots=True)
 class Current:
-    """The current version of every record by id, and the record that was last at a path, as the rows pass by."""
+    """The current version of every record by id, and the record that was last at a path, as the rows pass by.
+
+    `turns` are those of each transcript in the order of their rows: logs follow one another in any order, so that only
+    their offsets tell the order of the blocks.
+    """
 
     records: dict[RecordId, CurrentVersion] = field(default_factory=dict)
     places: dict[str, RecordId] = field(default_factory=dict)
+    turns: dict[RecordId, list[TurnPlace]] = field(default_factory=dict)
 
     def take(self, row: VersionRow) -> None:
         """Take in one row; displaced ones are never current, and erased and sealed ones have no bytes to tell."""
@@ -51,21 +62,46 @@ class Current:
         if row.is_erased or row.is_sealed or draft.mode == "displaced":
             return
         known = self.records.get(draft.id)
+        digest = hashlib.sha256(draft.data).digest()
         if draft.turn is not None:
-            if known is not None and known.growing is not None:
-                known.growing.update(draft.data)
-                known.taken[row.ref.log] = row.ref.seq
+            place = TurnPlace(draft.turn.offset_bytes, len(draft.data), digest, row.ref)
+            self.turns.setdefault(draft.id, []).append(place)
             return
-        digest = hashlib.sha256(draft.data)
         is_file = draft.mode in ("placed", "observed") and draft.status != "retired"
-        growing = digest if draft.kind == "event" else None
-        taken = {row.ref.log: row.ref.seq}
+        is_transcript = draft.kind == "event"
         made = CurrentVersion(
-            row.ref, draft.version, row.recorded_at, draft.path, is_file, digest.digest(), growing, taken
+            row.ref, draft.version, row.recorded_at, draft.path, is_file, digest, len(draft.data), is_transcript
         )
         if known is None or known.order <= made.order:
             self.records[draft.id] = made
             self.places[draft.path] = draft.id
+
+    def list_refs(self, record: RecordId) -> list[EntryRef]:
+        """Return the entries that the bytes of a record's file come from."""
+        known = self.records.get(record)
+        return [*([known.ref] if known is not None else []), *(place.ref for place in self.turns.get(record, ()))]
+
+    def find_strange(self, record: RecordId, data: bytes) -> list[TurnPlace] | None:
+        """Return the turns that do not stand in a file as they were captured; None where it is as it should be.
+
+        Args:
+            record: The record of the file, whose current version is known.
+            data: The file's bytes. A file whose own words differ, or that holds more, has no strange turns.
+        """
+        known = self.records[record]
+        ordered = sorted(place for place in self.turns.get(record, ()) if place.offset_bytes >= known.size_bytes)
+        strange = [
+            place
+            for place in ordered
+            if _hash(data[place.offset_bytes : place.offset_bytes + place.size_bytes]) != place.sha256
+        ]
+        end = max((place.offset_bytes + place.size_bytes for place in ordered), default=known.size_bytes)
+        is_same = _hash(data[: known.size_bytes]) == known.sha256 and len(data) == end
+        return None if is_same and not strange else strange
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
 
 
 def choose_number(reader: IndexReader, record: RecordId) -> int:

@@ -115,7 +115,7 @@ def _stamp_known(
     whole: list[FileState] = []
     for state in states:
         record = current.places.get(state.path)
-        if record is not None and current.records[record].growing is not None:
+        if record is not None and current.records[record].is_transcript:
             stamps.append(stamp_hashed(state, record, b"", now_ns))
         else:
             whole.append(state)

@@ -1,0 +1,182 @@
+"""What differs between files and versions, each explained: what was expected, what was found, what mends it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from onrecord.app.current import Current, CurrentVersion
+from onrecord.app.session import Session
+from onrecord.app.standing import name_behind, name_pending
+from onrecord.domain.errors import NotFoundError, StorageFailedError
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
+from onrecord.domain.ledger_report import FaultCode
+from onrecord.domain.problem import Problem
+from onrecord.ports.index import FileStamp, IndexReader
+from onrecord.ports.store import FileState
+
+_HASH_CHARS: Final = 16
+_TURNS_MAX_COUNT: Final = 5
+_MENDS: Final = {
+    "edited_outside": "Run any onrecord command: the edit becomes a version. To undo it, put the version back.",
+    "transcript_edited": "Transcripts only grow; undo the edit. The captured turns are found and shown.",
+    "unknown_file": "Run any onrecord command, or `onrecord reindex`: it is taken in.",
+    "missing_file": "Put it back; its versions are kept, see `onrecord history ID`.",
+    "not_placed": "Free space or mend permissions; the next command places it.",
+    "file_behind": "Let the sync bring the newer file; the next update of the memory writes it, too.",
+}
+_OWN_HEADS: Final = frozenset({FaultCode.ROLLED_BACK, FaultCode.PINNED_MISMATCH})
+_SIGNED: Final = frozenset(
+    {FaultCode.CHECKPOINT_MALFORMED, FaultCode.SIGNATURE_INVALID, FaultCode.SIGNATURE_MISSING, FaultCode.ROOT_MISMATCH}
+)
+_KEYS: Final = frozenset({FaultCode.KEY_MISMATCH, FaultCode.ROTATION_UNSIGNED})
+_ROWS: Final = frozenset({FaultCode.ROW_MISMATCH, FaultCode.COMMITMENT_MISMATCH, FaultCode.UNEXPLAINED_ABSENCE})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Difference:
+    """One difference; hashes are shortened, content is never told.
+
+    Attributes:
+        path: The file.
+        code: As in docs/format/record.md, Problems.
+        message: What it is, one clause.
+        record: The memory, empty where none is known.
+        version: Which version the file should hold, 0 for none.
+        expected: What should be there.
+        found: What is there.
+        mend: What a person can do.
+    """
+
+    path: str
+    code: str
+    message: str
+    record: str = ""
+    version: int = 0
+    expected: str = ""
+    found: str = ""
+    mend: str = ""
+
+
+def describe_difference(item: Difference) -> dict[str, object]:
+    """Return a difference's wire form; what is not known is left out."""
+    shape: dict[str, object] = {
+        "code": item.code,
+        "path": item.path,
+        "message": item.message,
+        "record": item.record,
+        "version": item.version,
+        "expected": item.expected,
+        "found": item.found,
+        "mend": item.mend or _MENDS.get(item.code, ""),
+    }
+    return {name: value for name, value in shape.items() if value or name in ("code", "path", "message")}
+
+
+def name_mend(code: FaultCode) -> str:
+    """Return what a person can do about the fault of a log."""
+    if code in _OWN_HEADS or code is FaultCode.TRUNCATED:
+        return "An older vault lies here: put the newest one back. If it is lost, `onrecord adopt` shows the way on."
+    if code is FaultCode.FORK:
+        return "Put the folder of the other log back from the machine that writes it; two pasts of it exist."
+    if code in _SIGNED:
+        return "Put the checkpoint of the log back from a copy; an own one that is away is written anew."
+    if code in _KEYS:
+        return "Put key.pub of the log back from a copy; one that no earlier key named is not trusted."
+    if code in _ROWS:
+        return "Put the versions folder of the log back from a copy; what the entry commits to cannot be made up."
+    return "Put the ledger folder of the log back from a copy; entries before this one stand."
+
+
+def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Seq]) -> Iterator[Difference]:
+    """Yield every difference between the files on disk and the current versions.
+
+    Args:
+        session: The opened vault.
+        current: The current versions.
+        doubted: Where each broken log contradicts first: what it says from there on accuses no file.
+    """
+    with session.index.read() as reader:
+        stamps = {stamp.path: stamp for stamp in reader.list_files()}
+        records = {stamp.record for stamp in stamps.values()}
+        unclear = {record for record in records if doubted and _is_doubted(reader, record, current, doubted)}
+    present: set[RecordId] = set(unclear)
+    for item in session.store.scan_files():
+        stamp = stamps.get(item.path)
+        owner = stamp.record if stamp is not None else None
+        if not isinstance(item, FileState):
+            if owner is not None:
+                present.add(owner)
+                yield _take_problem(item)
+            continue
+        if owner in unclear:
+            continue
+        expected = current.records.get(owner) if owner is not None else None
+        if stamp is not None and stamp.is_pending:
+            present.add(stamp.record)
+            yield _take_problem(name_pending(stamp))
+            continue
+        if stamp is None or owner is None or expected is None:
+            seen = f"{item.size_bytes} bytes"
+            yield Difference(item.path, "unknown_file", "not taken in yet", found=seen)
+            continue
+        present.add(owner)
+        yield from _compare_file(session, current, stamp, expected)
+    for record, expected in current.records.items():
+        if record not in present and expected.is_file and not _is_from_doubted(current.list_refs(record), doubted):
+            is_waiting = session.store.is_waiting(expected.ref)
+            code, what = ("not_placed", "has not been placed") if is_waiting else ("missing_file", "is gone")
+            message = f"the file of memory {record}, version {expected.version}, {what}"
+            asked = f"sha256 {_shorten(expected.sha256)}"
+            yield Difference(expected.path, code, message, record, expected.version, asked, "no file")
+
+
+def _is_doubted(reader: IndexReader, record: RecordId, current: Current, doubted: Mapping[LogId, Seq]) -> bool:
+    """Tell whether a record's current version, by the index or the stores, is of the doubted part of a log."""
+    head = reader.get_current(record)
+    if head is not None and head.ref.seq >= doubted.get(head.ref.log, head.ref.seq + 1):
+        return True
+    return _is_from_doubted(current.list_refs(record), doubted)
+
+
+def _is_from_doubted(refs: list[EntryRef], doubted: Mapping[LogId, Seq]) -> bool:
+    return any(ref.seq >= doubted.get(ref.log, ref.seq + 1) for ref in refs)
+
+
+def _compare_file(
+    session: Session, current: Current, stamp: FileStamp, expected: CurrentVersion
+) -> Iterator[Difference]:
+    path, record, version = stamp.path, stamp.record, expected.version
+    try:
+        data = session.store.read_file(path)
+    except (NotFoundError, StorageFailedError) as error:
+        yield Difference(path, "missing_file", error.reason, record, version, found="it cannot be read")
+        return
+    digest = hashlib.sha256(data).digest()
+    asked, seen = f"sha256 {_shorten(expected.sha256)}", f"sha256 {_shorten(digest)}"
+    if expected.is_transcript:
+        strange = current.find_strange(record, data)
+        if strange is None:
+            return
+        names = ", ".join(str(place.ref) for place in strange[:_TURNS_MAX_COUNT])
+        what = f"the turns of entries {names}" if strange else "the words around the turns"
+        message = f"the file is not version {version}: {what} {'are' if strange else 'differ'}"
+        message += " not as they were captured" if strange else ""
+        count = f"{len(current.turns.get(record, ()))} turns"
+        yield Difference(path, "transcript_edited", message, record, version, count, f"{len(strange)} of them differ")
+    elif digest != expected.sha256:
+        behind = name_behind(session, stamp, data)
+        if behind is not None:
+            yield Difference(path, behind.code, behind.message, record, version, asked, seen, behind.mend)
+        else:
+            yield Difference(path, "edited_outside", f"the file is not version {version}", record, version, asked, seen)
+
+
+def _take_problem(item: Problem) -> Difference:
+    return Difference(item.path, item.code, item.message, mend=item.mend)
+
+
+def _shorten(sha256: bytes) -> str:
+    return sha256.hex()[:_HASH_CHARS]
