@@ -10,7 +10,9 @@ import pytest
 
 import onrecord as package
 from onrecord.app.catalog import OPERATIONS
+from onrecord.app.links import unlink
 from onrecord.app.read import batch_read
+from onrecord.app.session import Caller, Channel
 from tests.surface.cli import CommandLine
 from tests.surface.test_conflicts import Case
 
@@ -54,7 +56,14 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return data
 
     made = CommandLine(monkeypatch, str(tmp_path / "second"))
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "memories").symlink_to(tmp_path / "linked")
     seen["init"].append(made("init").data)
+    seen["link"].append(made("link", "--list").data)
+    with package.open(made.vault) as vault:
+        vault._session.caller = Caller(Channel.TERMINAL)
+        seen["unlink"].append(unlink(vault._session, {"path": "memories"}).data)
     made("remember", "rolled back")
     (ledger,) = Path(made.vault).glob(".onrecord/*/ledger/00000000.jsonl")
     ledger.write_bytes(b"")

@@ -46,7 +46,9 @@ def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlac
             is_same = is_unchanged(state, stamp)
             is_behind = is_same and not session.store.is_waiting(head.ref) and not holds_version(session, head, stamp)
             return FilePlace(stamp, is_same, is_missing=False, is_behind=is_behind)
-    return FilePlace(ordered[0], is_unchanged=False, is_missing=True)
+    # Of what lies on a disk that is away nobody knows that it is gone.
+    is_away = any(session.store.links.is_away(stamp.path) for stamp in ordered)
+    return FilePlace(ordered[0], is_unchanged=False, is_missing=not is_away)
 
 
 def holds_version(session: Session, head: VersionHead, stamp: FileStamp) -> bool:
@@ -78,7 +80,7 @@ def _is_gone(session: Session, reader: IndexReader, head: VersionHead) -> bool:
 
     A rebuilt index knows no file that was deleted before; one that another record holds is not this one's.
     """
-    if session.store.is_waiting(head.ref):
+    if session.store.is_waiting(head.ref) or session.store.links.is_away(head.path):
         return False
     return reader.get_file(head.path) is not None or session.store.stat_file(head.path) is None
 

@@ -26,6 +26,7 @@ ADOPT: Final = Operation(
         *("given_up", "given_up.entries", "given_up.versions", "log?", "set_aside?"),
     ),
 )
+_LINKS: Final = ("links", "links[].path", "links[].target", "links[].state")
 
 MISSING: Final = Operation(
     "missing",
@@ -37,6 +38,23 @@ MISSING: Final = Operation(
     ),
     group="repair",
 )  # fmt: skip
+LINK: Final = Operation(
+    "link",
+    "Follow a folder link in the vault on this machine; made if a target is named. Yours alone to allow.",
+    (
+        Argument("path", Kind.PATH, "the link, such as memories/work", False, True),
+        Argument("target", Kind.PATH, "folder that it leads to, to make the link", False, True),
+        Argument("list", Kind.FLAG, "list the links that are allowed"),
+    ),
+    _LINKS,
+    exclusive=(("path",), ("list",)),
+)
+UNLINK: Final = Operation(
+    "unlink",
+    "Follow a link no more; no file is touched.",
+    (Argument("path", Kind.PATH, "the link, as it was allowed", True, True),),
+    _LINKS,
+)
 
 CONFLICTS: Final = Operation(
     "conflicts",
@@ -70,4 +88,6 @@ OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (
     MISSING,
     CONFLICTS,
     SETTLE,
+    LINK,
+    UNLINK,
 )

@@ -12,6 +12,7 @@ from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, VaultId
 from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import FileRow
+from onrecord.ports.links import LinkBook
 
 Placement = Literal["create", "replace", "append"]
 Mode = Literal["placed", "observed", "displaced"]
@@ -309,6 +310,10 @@ class VaultStore(Protocol):
         What was met is taken out of `known`; what is left at the end was not met. The pieces are bounded in the number
         of names looked at, so that a caller can stop between two.
         """
+
+    @property
+    def links(self) -> LinkBook:
+        """The links in the vault that the user allowed on this machine; no other is followed."""
 
     def measure_lag_us(self) -> int:
         """Return by how much the clock of the vault's file system is behind the machine's, at least; 0 if not known."""

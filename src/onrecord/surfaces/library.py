@@ -14,6 +14,7 @@ from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.importing import import_markdown, import_turns
+from onrecord.app.links import link, unlink
 from onrecord.app.missing import repair_missing
 from onrecord.app.read import batch_read, read
 from onrecord.app.rebuild import rebuild
@@ -214,6 +215,16 @@ class Vault:
         """Take in a tree of Markdown files."""
         given = {"path": path, "workspace": workspace}
         reply = import_markdown(self._session, given, self._services.list_sources(path), lambda _: None)
+        return Report(**self._tell(reply), data=reply.data)
+
+    def link(self, path: str | None = None, target: str | None = None, *, list: bool = False) -> Report:
+        """List the links that are followed on this machine; allowing one is for a person at a terminal."""
+        reply = link(self._session, {"path": path, "target": target, "list": list or None})
+        return Report(**self._tell(reply), data=reply.data)
+
+    def unlink(self, path: str) -> Report:
+        """Follow a link no more; for a person at a terminal."""
+        reply = unlink(self._session, {"path": path})
         return Report(**self._tell(reply), data=reply.data)
 
     def replay(self, *, dry_run: bool = False) -> Report:

@@ -193,6 +193,16 @@ CHECKS: Final = (
         ),
     ),
     Check(
+        "files.links",
+        "Every allowed link leads to the folder that was allowed",
+        (
+            Code("link_away", (_WARNING,), "the folder that an allowed link leads to is not there",
+                 "Connect the disk or share; nothing below it is judged until then."),
+            Code("link_changed", (_WARNING,), "an allowed link leads to another folder, or to where none may lie",
+                 "`onrecord link PATH` allows it as it is now; `onrecord unlink PATH` forgets it."),
+        ),
+    ),
+    Check(
         "files.front_matter",
         "Every front matter says what it means",
         (

@@ -50,8 +50,8 @@ THEN: Final = (
     Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),
     Source(
         check_files,
-        ("files.readable", "files.front_matter", "files.secrets", "files.identity", "files.taken", "files.missing",
-         "files.transcripts", "files.leftovers"),
+        ("files.readable", "files.links", "files.front_matter", "files.secrets", "files.identity", "files.taken",
+         "files.missing", "files.transcripts", "files.leftovers"),
     ),
     Source(check_displaced, ("files.displaced",)),
     Source(check_suspension, ("files.missing",)),

@@ -40,7 +40,7 @@ def check_files(session: Session) -> Iterator[Problem]:
                 yield Problem(item.path, 0, "name_collision", Severity.WARNING, message, "Rename one of them.")
             yield from _check_file(session, reader, item, stamps.get(item.path))
         for path, stamp in sorted(stamps.items()):
-            if path not in present:
+            if path not in present and not session.store.links.is_away(path):
                 yield from _check_missing(reader, path, stamp, present)
         yield from _check_forgotten(session, reader, {stamp.record for stamp in stamps.values()})
 

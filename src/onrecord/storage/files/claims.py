@@ -22,6 +22,7 @@ _STATE = {
     "sources": r"sources\.json(?:\.tmp)?",
     "head": r"head\.json(?:\.tmp)?",
     "journal": r"journal\.(?:0|[1-9][0-9]*)|applied",
+    "links": r"links\.json(?:\.tmp)?",
     "backup": r"backup\.(?:jsonl|done|failed\.jsonl)",
     "absences": r"absences\.json(?:\.tmp)?",
     "index": r"index\.sqlite3(?:\.new)?(?:-wal|-shm|-journal)?",

@@ -1,8 +1,9 @@
-"""All touching of files for the write path, below one root and never through a link.
+"""All touching of files for the write path, below one root and through no link that the user did not allow.
 
 Every path is relative to the root, `/`-separated. Each folder on the way is opened with O_NOFOLLOW, so that no
-link below the root leads out of it. The calls are the primitives whose effects a power cut may keep or drop one
-by one; a test replaces them by a recorder. Raises OSError; callers translate with `storage_errors`.
+link below the root leads out of it; an allowed link is opened once, and
+gone on from if that is the very folder allowed. The calls are the primitives whose effects a power cut may keep or
+drop one by one; a test replaces them by a recorder. Raises OSError; callers translate with `storage_errors`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
+from typing import NamedTuple, Self
 
 from onrecord.domain.errors import StorageFailedError
 from onrecord.storage.files import syscalls
@@ -46,15 +48,31 @@ def _sync_fd(fd: int) -> None:
         os.fsync(fd)
 
 
+class Inode(NamedTuple):
+    """What a file is, whatever its names: device and inode."""
+
+    device: int
+    number: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Self:
+        """Return it of a stat."""
+        return cls(found.st_dev, found.st_ino)
+
+
 class Disk:
     """Files below one root folder.
 
     Args:
         root: Absolute path of an existing folder; it may itself be reached through links (the user's choice).
+
+    Attributes:
+        links: The links below the root that are followed, by path, each with the one folder that it may lead to.
     """
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self.links: Mapping[str, Inode] = {}
         self._root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def close(self) -> None:
@@ -65,11 +83,17 @@ class Disk:
 
     @contextmanager
     def folder(self, path: str) -> Iterator[int]:
-        """Open the folder `path` ("" is the root) without following links; yield its descriptor."""
+        """Open the folder `path` ("" is the root), following allowed links alone; yield its descriptor."""
         fd = os.dup(self._root_fd)
+        done = ""
         try:
             for part in path.split("/") if path else ():
-                inner = os.open(part, _FOLDER_FLAGS, dir_fd=fd)
+                inner = -1
+                if self.links:
+                    done = f"{done}/{part}" if done else part
+                    inner = _open_allowed(fd, part, self.links.get(done))
+                if inner < 0:
+                    inner = os.open(part, _FOLDER_FLAGS, dir_fd=fd)
                 os.close(fd)
                 fd = inner
             yield fd
@@ -233,6 +257,20 @@ class Disk:
         parent, source_name, target_name = _siblings(source, target)
         with self.folder(parent) as fd:
             os.link(source_name, target_name, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+
+
+def _open_allowed(folder_fd: int, name: str, allowed: Inode | None) -> int:
+    """Open the folder that an allowed link leads to; -1 if it leads to another one or none."""
+    if allowed is None:
+        return -1
+    try:
+        fd = os.open(name, _FOLDER_FLAGS & ~os.O_NOFOLLOW, dir_fd=folder_fd)
+    except OSError:
+        return -1
+    if Inode.of(os.fstat(fd)) == allowed:
+        return fd
+    os.close(fd)
+    return -1
 
 
 def _name_parent(path: str) -> str:

@@ -1,10 +1,10 @@
-"""Finding the record files of a vault: regular `.md` files below the record folders, never through a link."""
+"""Finding the record files of a vault: regular `.md` files below the record folders, through allowed links alone."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from onrecord.domain.filenames import RECORD_FOLDERS
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
@@ -20,6 +20,9 @@ SLICE_COUNT = 1_000
 # What opening a folder costs, in names.
 _FOLDER_COST = 5
 
+# Returns what is wrong with the link at a path, None where it is followed.
+LinkJudge = Callable[[str], Problem | None]
+
 
 def describe_stat(path: str, found: os.stat_result) -> FileState:
     """Return a stat as a value."""
@@ -32,13 +35,18 @@ def describe_file(disk: Disk, path: str) -> FileState | None:
     return describe_stat(path, found) if found is not None else None
 
 
-def scan_records(disk: Disk) -> Iterator[FileState | Problem]:
-    """Yield every record file and a problem for each thing that looks like one but cannot be; any order."""
-    for found in compare_records(disk, {}):
+def scan_records(disk: Disk, judge: LinkJudge | None = None) -> Iterator[FileState | Problem]:
+    """Yield every record file and a problem for each thing that looks like one but cannot be; any order.
+
+    A folder that cannot be looked into is a problem with its path: of what lies below nothing is known then.
+    """
+    for found in compare_records(disk, {}, judge):
         yield from found
 
 
-def compare_records(disk: Disk, known: dict[str, FileRow]) -> Iterator[list[FileState | Problem]]:
+def compare_records(
+    disk: Disk, known: dict[str, FileRow], judge: LinkJudge | None = None
+) -> Iterator[list[FileState | Problem]]:
     """Scan as `scan_records` and leave out the files that are as known, by path; `known` keeps those that are not met.
 
     Yields:
@@ -46,8 +54,9 @@ def compare_records(disk: Disk, known: dict[str, FileRow]) -> Iterator[list[File
     """
     waiting: list[FileState | Problem] = []
     looked = 0
+    seeing = judge if judge is not None else lambda path: None if path in disk.links else _name_unfollowed(path)
     for folder in RECORD_FOLDERS:
-        for names, found in _scan_folder(disk, folder, 1, known):
+        for names, found in _scan_folder(disk, folder, 1, known, seeing):
             waiting += found
             looked += names
             if looked >= SLICE_COUNT:
@@ -57,7 +66,7 @@ def compare_records(disk: Disk, known: dict[str, FileRow]) -> Iterator[list[File
 
 
 def _scan_folder(
-    disk: Disk, folder: str, depth: int, known: dict[str, FileRow]
+    disk: Disk, folder: str, depth: int, known: dict[str, FileRow], judge: LinkJudge
 ) -> Iterator[tuple[int, list[FileState | Problem]]]:
     """Yield how many names were looked at, a folder counted as some, and what was found among them."""
     inner: list[str] = []
@@ -69,7 +78,7 @@ def _scan_folder(
             for entry in entries:
                 row = known.pop(above + entry.name, None)
                 if row is None or not _is_as_known(entry, row):
-                    item = _describe_entry(entry, above + entry.name)
+                    item = _describe_entry(entry, above + entry.name, judge)
                     if isinstance(item, str):
                         inner.append(item)
                     elif item is not None:
@@ -78,20 +87,36 @@ def _scan_folder(
                 if not left:
                     yield SLICE_COUNT, found
                     found, left = [], SLICE_COUNT
-    except FileNotFoundError:
-        return
     except OSError as error:
-        reason = os.strerror(error.errno or 0)
-        message = f"the folder cannot be read: {reason}"
-        mend = "Mend its permissions or bring its disk back; what it holds is judged when it can be read."
-        found.append(Problem(folder, 0, "folder_unreadable", Severity.WARNING, message, mend))
+        found += _name_unread(disk, folder, judge, error)
     yield SLICE_COUNT - left + _FOLDER_COST, found
     for path in inner:
         if depth < MAX_DEPTH:
-            yield from _scan_folder(disk, path, depth + 1, known)
+            yield from _scan_folder(disk, path, depth + 1, known, judge)
         else:
             message = f"the folder lies deeper than {MAX_DEPTH} levels, so what it holds is not a memory"
             yield 0, [Problem(path, 0, "too_deep", Severity.WARNING, message, "Move its files further up.")]
+
+
+def _name_unread(disk: Disk, folder: str, judge: LinkJudge, error: OSError) -> list[Problem]:
+    """Return the problem of a folder that cannot be opened; none where nothing is there."""
+    parent, _, name = folder.rpartition("/")
+    try:
+        with disk.folder(parent) as fd:
+            is_link = stat.S_ISLNK(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode)
+    except OSError:
+        return []
+    problem = judge(folder) if is_link else None
+    if problem is None:
+        message = f"the folder cannot be read: {os.strerror(error.errno or 0)}"
+        mend = "Mend its permissions or bring its disk back; what it holds is judged when it can be read."
+        problem = Problem(folder, 0, "folder_unreadable", Severity.WARNING, message, mend)
+    return [problem]
+
+
+def _name_unfollowed(path: str) -> Problem:
+    message = "a link or special file is not followed, so what it points to is not a memory"
+    return Problem(path, 0, "not_a_regular_file", Severity.WARNING, message, "Put the file itself here.")
 
 
 def _is_as_known(entry: os.DirEntry[str], row: FileRow) -> bool:
@@ -105,7 +130,7 @@ def _is_as_known(entry: os.DirEntry[str], row: FileRow) -> bool:
     return row[1:6] == (now.st_size, now.st_mtime_ns, now.st_ctime_ns, str(now.st_dev), str(now.st_ino))
 
 
-def _describe_entry(entry: os.DirEntry[str], path: str) -> FileState | Problem | str | None:
+def _describe_entry(entry: os.DirEntry[str], path: str, judge: LinkJudge) -> FileState | Problem | str | None:
     """Return a file's state, a problem, the path of a folder to enter, or None for what is no record."""
     if entry.name.startswith("."):
         if entry.name.startswith(TEMPORARY_PREFIX):
@@ -119,11 +144,10 @@ def _describe_entry(entry: os.DirEntry[str], path: str) -> FileState | Problem |
     if entry.is_dir(follow_symlinks=False):
         return path
     is_markdown = entry.name.lower().endswith(".md")
-    if entry.is_symlink() or not entry.is_file(follow_symlinks=False):
-        if is_markdown or entry.is_symlink():
-            message = "a link or special file is not followed, so what it points to is not a memory"
-            return Problem(path, 0, "not_a_regular_file", Severity.WARNING, message, "Put the file itself here.")
-        return None
+    if entry.is_symlink():
+        return judge(path) or path
+    if not entry.is_file(follow_symlinks=False):
+        return _name_unfollowed(path) if is_markdown else None
     if not is_markdown:
         return None
     try:

@@ -29,6 +29,7 @@ from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.head import Head, read_head
 from onrecord.storage.files.inspection import inspect_state, inspect_vault, name_absent_state, read_vkey
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_obstacle, open_installation
+from onrecord.storage.files.links import VaultLinks
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.logs import LogFolders, read_seen
@@ -82,6 +83,7 @@ class FileVaultStore:
         with storage_errors("open the vault"):
             self._vault = self.open_disk(options.folder)
             self._state = self.open_disk(installation.folder) if installation.folder else None
+        self.links = VaultLinks(self._vault, self._state, options.state_root)
         self.backup = Backup(self._state)
         self.absences = AbsenceFile(self._state)
         self._logs = LogFolders(self._vault)
@@ -130,6 +132,8 @@ class FileVaultStore:
         with self._lock.hold(wait_s):
             self._check_same_vault()
             self._check_nothing_newer()
+            with storage_errors("read which links are allowed"):
+                self.links.refresh()
             outcome = writer.refresh()
             unit = FileWriteUnit(writer, self._pepper, self._clock, self._ids, self._foreign)
             is_new_log = writer.next_seq == 0
@@ -299,11 +303,11 @@ class FileVaultStore:
 
     def scan_files(self) -> Iterator[FileState | Problem]:
         """Yield every record file's state, and problems for what is not one."""
-        return scan_records(self._vault)
+        return scan_records(self._vault, self.links.find_problem)
 
     def compare_files(self, known: dict[str, FileRow]) -> Iterator[Sequence[FileState | Problem]]:
         """Scan as `scan_files`, leaving out the files that are as known; yield after each thousand names."""
-        return compare_records(self._vault, known)
+        return compare_records(self._vault, known, self.links.find_problem)
 
     def measure_lag_us(self) -> int:
         """Return by how much the file system's clock is behind, as it stamped what the last commit wrote."""

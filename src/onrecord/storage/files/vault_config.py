@@ -164,8 +164,9 @@ def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> Va
 
 def _make_parts(disk: Disk, config: bytes) -> None:
     """Make what is not there yet; `onrecord.toml` comes last and in one step."""
-    for name in ("memories", MACHINE_FOLDER):
-        disk.make_folder(name)
+    if not os.path.islink(os.path.join(disk.root, "memories")):  # the user's own; the caller allows it
+        disk.make_folder("memories")
+    disk.make_folder(MACHINE_FOLDER)
     if not os.path.lexists(os.path.join(disk.root, README_NAME)):
         disk.write_new(README_NAME, _README.encode())
         disk.sync(README_NAME)

@@ -54,6 +54,8 @@ COMMANDS: Final = {
     "import": ("onrecord.surfaces.cli.intake", "import_path"),
     "conflicts": ("onrecord.app.settle", "list_conflicts"),
     "settle": ("onrecord.app.settle", "settle"),
+    "link": ("onrecord.app.links", "link"),
+    "unlink": ("onrecord.app.links", "unlink"),
     "replay": ("onrecord.app.replay", "replay"),
     "missing": ("onrecord.app.missing", "repair_missing"),
     "verify": ("onrecord.surfaces.cli.checks", "check_ledger"),

@@ -126,6 +126,13 @@ def _print_read(data: Data) -> None:
         sys.stdout.write("\n")
 
 
+def _print_links(data: Data) -> None:
+    if not data["links"]:
+        print("no link is followed")
+    for item in data["links"]:
+        _say(f"{item['path']} -> {item['target']}  [{item['state']}]")
+
+
 def _print_history(data: Data) -> None:
     for item in data["versions"]:
         _say(f"{item['version']:>4}  {item['recorded_at']}  {item['origin']:<9}  {item['mode']:<9}  {item['title']}")
@@ -223,6 +230,8 @@ _PRINTERS: dict[str, Callable[[Data], None]] = {
     "find": _print_find,
     "read": _print_read,
     "history": _print_history,
+    "link": _print_links,
+    "unlink": _print_links,
     "doctor": _print_doctor,
     "verify": _print_verify,
     "missing": _print_missing,

@@ -1,0 +1,53 @@
+"""Links inside a vault that lead to folders elsewhere, and which of them the user allowed on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+# `away`: the folder cannot be reached; `changed`: the link leads elsewhere, or another folder lies there;
+# `refused`: the folder lies where none may.
+LinkState = Literal["open", "away", "changed", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedLink:
+    """A link that the user allowed: its path in the vault, and the real folder as it was then."""
+
+    path: str
+    target: str
+    device: int
+    inode: int
+    state: LinkState = "open"
+
+
+class LinkBook(Protocol):
+    """The allowed links of one vault on one machine."""
+
+    def list_links(self) -> Sequence[AllowedLink]:
+        """Return them with their present states, by path."""
+
+    def allow(self, path: str, target: str) -> AllowedLink:
+        """Allow a link that is there, or make one to `target` (not empty) and allow it.
+
+        Args:
+            path: Of the link, relative to the vault.
+            target: Folder; relative to the working folder.
+
+        Raises:
+            InvalidInputError: no place for a link, or no folder that one may lead to.
+            ConflictError: something else is at the path.
+            StorageFailedError: it cannot be made or noted.
+        """
+
+    def forget(self, path: str) -> AllowedLink:
+        """Forget a permission; no file is touched.
+
+        Raises:
+            NotFoundError: there is none.
+            StorageFailedError: it cannot be noted.
+        """
+
+    def is_away(self, path: str) -> bool:
+        """Tell whether a path lies below an allowed link that leads nowhere now, so that nothing is known of it."""

@@ -1,0 +1,266 @@
+"""Links that the user allowed on this machine: `links.json` of the state folder (docs/format/vault.md, Links)."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from onrecord.domain.errors import ConflictError, InvalidInputError, NotFoundError, StorageFailedError
+from onrecord.domain.filenames import RECORD_FOLDERS
+from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.links import AllowedLink, LinkState
+from onrecord.storage.files.disk import Disk, Inode, storage_errors
+from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER
+
+LINKS_NAME = "links.json"
+_MENDS = {
+    "link_away": "Connect the disk or share, or forget the link: `onrecord unlink {path}`.",
+    "link_changed": "`onrecord link {path}` allows it as it is now; `onrecord unlink {path}` forgets it.",
+}
+_TOLD: dict[LinkState, tuple[str, str]] = {
+    "away": ("link_away", "the folder that the link leads to is not there; nothing below it is judged"),
+    "changed": ("link_changed", "the link leads to another folder than was allowed, so it is not followed"),
+    "refused": ("link_changed", "the folder that the link leads to lies where none may now, so it is not followed"),
+}
+
+
+class VaultLinks:
+    """The allowed links of one vault: kept in the state folder, handed to the vault's disk, which follows them.
+
+    Args:
+        vault: The vault's disk.
+        state: The state folder; None where there is none, so that no link is followed.
+        state_root: Where the state folders of all vaults lie.
+    """
+
+    def __init__(self, vault: Disk, state: Disk | None, state_root: str) -> None:
+        self._vault = vault
+        self._state = state
+        self._state_root = state_root
+        self._stamp: tuple[int, int] | None = None
+        self._links: dict[str, AllowedLink] = {}
+        with suppress(OSError):
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Take in what another process allowed or forgot.
+
+        Raises:
+            OSError: the state folder cannot be read.
+        """
+        found = self._state.stat(LINKS_NAME) if self._state is not None else None
+        stamp = (found.st_ino, found.st_mtime_ns) if found is not None else None
+        if stamp != self._stamp and self._state is not None:
+            self._stamp = stamp
+            self._take(_parse(self._state.read(LINKS_NAME)) if stamp is not None else [])
+
+    def _take(self, links: Sequence[AllowedLink]) -> None:
+        self._links = {link.path: link for link in links}
+        self._vault.links = {}
+        # A link below another one is looked at through it.
+        for link in sorted(links, key=lambda link: link.path):
+            others = [other for other in links if other.path != link.path]
+            if not os.path.isdir(link.target) or self._find_obstacle(link.target, others) is None:
+                self._vault.links = {**self._vault.links, link.path: Inode(link.device, link.inode)}
+
+    def list_links(self) -> Sequence[AllowedLink]:
+        """Return the allowed links with their present states, by path."""
+        return [replace(link, state=self._judge(link)) for _, link in sorted(self._links.items())]
+
+    def _judge(self, link: AllowedLink) -> LinkState:
+        if link.path not in self._vault.links:
+            return "refused"
+        parent, _, name = link.path.rpartition("/")
+        try:
+            with self._vault.folder(link.path) as fd:
+                return "open" if Inode.of(os.fstat(fd)) == Inode(link.device, link.inode) else "changed"
+        except OSError:
+            pass
+        try:
+            with self._vault.folder(parent) as fd:
+                os.stat(name, dir_fd=fd)
+        except OSError:
+            return "away"
+        return "changed"
+
+    def is_away(self, path: str) -> bool:
+        """Tell whether a path lies below an allowed link that leads nowhere, or elsewhere."""
+        return any(path.startswith(f"{link.path}/") and self._judge(link) != "open" for link in self._links.values())
+
+    def find_problem(self, path: str) -> Problem | None:
+        """Return what is wrong with a link of the vault, None where it is followed."""
+        link = self._links.get(path)
+        if link is None:
+            message = "a link is not followed until the user allows it, so what it points to is not a memory"
+            mend = f"Put the file itself here, or allow a link to a folder: `onrecord link {path}`."
+            return Problem(path, 0, "not_a_regular_file", Severity.WARNING, message, mend)
+        state = self._judge(link)
+        if state == "open":
+            return None
+        code, message = _TOLD[state]
+        return Problem(path, 0, code, Severity.WARNING, message, _MENDS[code].format(path=path))
+
+    def allow(self, path: str, target: str) -> AllowedLink:
+        """Allow a link that is there, or make one and allow it."""
+        path = self._admit_path(path)
+        if self._state is None:
+            raise StorageFailedError("there is no state folder, so no link can be allowed")
+        place = os.path.join(self._vault.root, path)
+        wanted = os.path.realpath(os.path.abspath(os.path.expanduser(target)) if target else place)
+        self._check_place(path, place, wanted, has_target=bool(target))
+        if not os.path.isdir(wanted):
+            raise InvalidInputError("there is no folder that the link leads to", field="target" if target else "path")
+        others = [link for link in self._links.values() if link.path != path]
+        obstacle = self._find_obstacle(wanted, others)
+        if obstacle is not None:
+            raise InvalidInputError(obstacle, field="target" if target else "path")
+        with storage_errors("make the link"):
+            if not os.path.islink(place):
+                self._make(path, wanted)
+            found = os.stat(wanted)
+            link = AllowedLink(path, wanted, found.st_dev, found.st_ino)
+            self._write([*others, link])
+        return replace(link, state=self._judge(link))
+
+    def forget(self, path: str) -> AllowedLink:
+        """Forget a permission; the link and what it leads to stay."""
+        path = self._relativise(path)
+        link = self._links.get(path)
+        if link is None:
+            raise NotFoundError("no link was allowed at this path", field="path", hint="See `onrecord link --list`.")
+        link = replace(link, state=self._judge(link))
+        with storage_errors("forget the link"):
+            self._write([other for other in self._links.values() if other.path != path])
+        return link
+
+    def allow_record_folders(self) -> list[AllowedLink]:
+        """Allow the record folders of a vault that is just made, where the user had made them links.
+
+        Raises:
+            InvalidInputError, StorageFailedError: one of them leads where none may.
+        """
+        places = (os.path.join(self._vault.root, name) for name in RECORD_FOLDERS)
+        return [self.allow(os.path.basename(place), "") for place in places if os.path.islink(place)]
+
+    def _relativise(self, path: str) -> str:
+        for root in (self._vault.root, os.path.realpath(self._vault.root)):
+            if os.path.isabs(path) and path.startswith(f"{root}/"):
+                path = path[len(root) + 1 :]
+        return path.strip("/")
+
+    def _admit_path(self, path: str) -> str:
+        path = self._relativise(path)
+        parts = path.split("/")
+        if (
+            os.path.isabs(path)
+            or parts[0] not in RECORD_FOLDERS
+            or any(part.startswith(".") or not part for part in parts)
+        ):
+            reason = "a link lies at or below a record folder: memories, facts, entities, events, workspaces, conflicts"
+            raise InvalidInputError(reason, field="path", hint="Give the path in the vault, such as memories/work.")
+        return path
+
+    def _check_place(self, path: str, place: str, wanted: str, *, has_target: bool) -> None:
+        if os.path.islink(place):
+            if has_target and os.path.realpath(place) != wanted:
+                raise ConflictError("a link to another folder is there", field="path", hint="Remove it first.")
+        elif not has_target:
+            raise InvalidInputError("there is no link at this path", field="path", hint="Name a target to make one.")
+        elif os.path.lexists(place) and (not os.path.isdir(place) or os.listdir(place)):
+            raise ConflictError(f"{path} is there and is not empty", field="path", hint="Move its files to the target.")
+
+    def _make(self, path: str, wanted: str) -> None:
+        parent, _, name = path.rpartition("/")
+        if parent:
+            self._vault.make_folder(parent)
+        with self._vault.folder(parent) as fd:
+            with suppress(FileNotFoundError):
+                os.rmdir(name, dir_fd=fd)
+            os.symlink(wanted, name, dir_fd=fd)
+            os.fsync(fd)
+
+    def _find_obstacle(self, target: str, others: Sequence[AllowedLink]) -> str | None:
+        """Return why no link may lead to a folder: it would be read twice, or holds what is not the user's notes."""
+        above = set(_list_above(target))
+        own = Inode.of(os.stat(target))
+        for folder, name in ((self._vault.root, "the vault"), (self._state_root, "the state folder")):
+            place = Inode.of(os.stat(folder))
+            if place in above or own in _list_above(os.path.realpath(folder)):
+                return f"the folder holds {name}, or lies in it"
+        for link in [*others, *self._list_foreign()]:
+            if Inode(link.device, link.inode) in above or own in _list_above(link.target):
+                return "another link leads to this folder, to one in it or to one above it"
+        if any(_is_vault(folder) for folder in _list_folders_above(target)):
+            return "the folder lies in another vault"
+        return None
+
+    def _list_foreign(self) -> Iterator[AllowedLink]:
+        """Yield the links that other vaults of this machine have allowed."""
+        root = os.path.join(self._state_root, "vaults")
+        with suppress(OSError):
+            for name in sorted(os.listdir(root)):
+                path = os.path.join(root, name, LINKS_NAME)
+                if self._state is not None and name != os.path.basename(self._state.root) and ".headless-" not in name:
+                    with suppress(OSError), open(path, "rb") as file:
+                        yield from _parse(file.read())
+
+    def _write(self, links: Sequence[AllowedLink]) -> None:
+        assert self._state is not None  # without a state folder nothing was allowed
+        rows = [
+            {"path": link.path, "target": link.target, "dev": link.device, "ino": link.inode}
+            for link in sorted(links, key=lambda link: link.path)
+        ]
+        data = json.dumps({"v": 1, "links": rows}, separators=(",", ":")).encode()
+        temporary = f"{LINKS_NAME}.tmp"
+        if self._state.stat(temporary) is not None:
+            self._state.unlink(temporary)
+        self._state.write_new(temporary, data + b"\n")
+        self._state.sync(temporary)
+        self._state.rename(temporary, LINKS_NAME)
+        self._state.sync_folder("")
+        self.refresh()
+
+
+def _parse(data: bytes) -> list[AllowedLink]:
+    """Return the links that a file names; one that is damaged allows none."""
+    try:
+        shape = json.loads(data)
+        if shape["v"] != 1:
+            return []
+        rows = [(row["path"], row["target"], row["dev"], row["ino"]) for row in shape["links"]]
+    except (ValueError, KeyError, TypeError):
+        return []
+    if not all(isinstance(value, kind) for row in rows for value, kind in zip(row, (str, str, int, int), strict=True)):
+        return []
+    return [AllowedLink(*row) for row in rows]
+
+
+def _list_folders_above(path: str) -> Iterator[str]:
+    while True:
+        yield path
+        parent = os.path.dirname(path)
+        if parent == path:
+            return
+        path = parent
+
+
+def _list_above(path: str) -> list[Inode]:
+    """Return what is a folder and all above it, as far as they can be looked at."""
+    inodes = []
+    for folder in _list_folders_above(path):
+        with suppress(OSError):
+            inodes.append(Inode.of(os.stat(folder)))
+    return inodes
+
+
+def _is_vault(folder: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(os.path.join(folder, MACHINE_FOLDER)).st_mode) and os.path.lexists(
+            os.path.join(folder, CONFIG_NAME)
+        )
+    except OSError:
+        return False
