@@ -123,11 +123,10 @@ def test_a_sync_tool_that_writes_the_name_in_its_own_spelling_edits_the_same_mem
     shelf: Shelf, before: str, after: str
 ) -> None:
     record = shelf.put(before, "the kettle sings")
-    held = shelf.folder / "held.txt"
-    held.write_text("keeps the inode numbers apart\n")
+    incoming = shelf.folder / "incoming.txt"
+    incoming.write_text("quite another text without one common word\n")  # before the old file's inode is free
     (shelf.folder / before).unlink()
-    held.with_name("incoming.txt").write_text("quite another text without one common word\n")
-    held.with_name("incoming.txt").rename(shelf.folder / after)
+    incoming.rename(shelf.folder / after)
     shelf.take_in()
     assert shelf.find("another") == record
     assert shelf.count() == (1, 1)

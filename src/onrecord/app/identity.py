@@ -140,8 +140,12 @@ class Identities:
         return any(stamp.path != path and self._holds(reader, stamp) for stamp in known)
 
     def _list_others(self, reader: IndexReader, record: RecordId, found: Found) -> list[FileStamp]:
-        """Return the stamps of a record but those of the file itself under another spelling of its name."""
-        return [stamp for stamp in _list_stamps(reader, record) if not is_same_file(found.state, stamp)]
+        """Return the stamps of a record but those that the file itself has left by a change of spelling alone."""
+        return [
+            stamp
+            for stamp in _list_stamps(reader, record)
+            if not (is_respelled(stamp.path, found.state.path) and has_left(self._session, stamp.path, found.state))
+        ]
 
     def _holds(self, reader: IndexReader, stamp: FileStamp) -> bool:
         """Tell whether the file at a stamp's place still holds the stamp's record."""
@@ -259,12 +263,10 @@ class Identities:
         self._by_inode, self._is_loaded = dict(by_inode), True
 
 
-def is_same_file(state: FileState, stamp: FileStamp) -> bool:
-    """Tell whether a stamp at another spelling of a file's path is of that very file, renamed in case or composition.
-
-    A file system that folds names still finds the file by its old one.
-    """
-    return is_respelled(state.path, stamp.path) and _inode_of(state) == _inode_of(stamp)
+def has_left(session: Session, path: str, state: FileState) -> bool:
+    """Tell whether nothing is at a path any more but, where the file system folds names, the file itself respelled."""
+    there = session.store.stat_file(path)
+    return there is None or (is_respelled(path, state.path) and _inode_of(there) == _inode_of(state))
 
 
 def _list_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:

@@ -12,7 +12,7 @@ from onrecord.app.absences import look
 from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
-from onrecord.app.identity import Found, Identities, Identity, is_same_file, read_bytes
+from onrecord.app.identity import Found, Identities, Identity, has_left, read_bytes
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.moves import record_moves
@@ -316,8 +316,8 @@ def _is_as_stamped(stamp: FileStamp, sha256: bytes) -> bool:
 
 def _list_left_places(session: Session, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:
     """Return the known paths of a record that its file has left for where it is, another spelling of it included."""
-    known = [stamp for stamp in reader.find_files_of(record) if stamp.path != state.path]
-    return [stamp.path for stamp in known if is_same_file(state, stamp) or session.store.stat_file(stamp.path) is None]
+    known = [stamp.path for stamp in reader.find_files_of(record) if stamp.path != state.path]
+    return [path for path in known if has_left(session, path, state)]
 
 
 def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply) -> int:

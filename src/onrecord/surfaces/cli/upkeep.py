@@ -22,7 +22,6 @@ def make_vault(call: Call) -> tuple[Reply, int]:
     opened = call.services.make_vault(path, call.settings, call.caller)
     call.closing.callback(opened.close)
     reply = Reply(data={"vault": opened.session.store.vault, "path": path})
-    reply.warnings.extend(opened.opening.warnings)
     reply.join(opened.opening)
     reply.warnings.extend(opened.opening.warnings)
     return reply, 0
