@@ -68,6 +68,7 @@ def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
         VaultExistsError, StorageFailedError: as named.
     """
     from onrecord.adapters.system import SystemClock, SystemIds
+    from onrecord.app.links import take_in_links
     from onrecord.domain.instants import from_unix_us
     from onrecord.storage.files.ignore_files import list_missing_lines
     from onrecord.storage.files.installation import forget_lost_log
@@ -78,21 +79,11 @@ def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
     vault = create_vault(folder, SystemIds(), created, policy.workspace)
     forget_lost_log(folder, settings.state_root, vault)
     opened = open_vault(settings.replace_vault(folder), caller)
-    _allow_links_of_new_vault(opened)
+    take_in_links(opened.session, opened.session.store.links.allow_record_folders(), opened.opening)
     opened.session.store.checkpoint()
     for name, lines in list_missing_lines(folder).items():
         opened.opening.warnings.append(f"{name} is yours and stays as it is; add to it: {', '.join(lines)}")
     return opened
-
-
-def _allow_links_of_new_vault(opened: Opened) -> None:
-    """Allow record folders that are links already, as the user has just made them, and take in what lies there."""
-    from onrecord.app.links import take_in_links
-    from onrecord.storage.files.store import FileVaultStore
-
-    store = opened.session.store
-    assert isinstance(store, FileVaultStore)
-    take_in_links(opened.session, store.links.allow_record_folders(), opened.opening)
 
 
 def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True) -> Opened:

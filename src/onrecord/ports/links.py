@@ -41,6 +41,13 @@ class LinkBook(Protocol):
             StorageFailedError: it cannot be made or noted.
         """
 
+    def allow_record_folders(self) -> Sequence[AllowedLink]:
+        """Allow the record folders that are links: of a vault that the user has just made over them.
+
+        Raises:
+            InvalidInputError, StorageFailedError: as of `allow`.
+        """
+
     def forget(self, path: str) -> AllowedLink:
         """Forget a permission; no file is touched.
 
