@@ -29,6 +29,7 @@ def check_files(session: Session) -> Iterator[Problem]:
         stamps = {stamp.path: stamp for stamp in reader.list_files()}
         present: set[str] = set()
         places: dict[str, str] = {}
+        states: list[FileState] = []
         for item in session.store.scan_files():
             present.add(item.path)
             if isinstance(item, Problem):
@@ -38,7 +39,11 @@ def check_files(session: Session) -> Iterator[Problem]:
             if other != item.path:
                 message = f"on some systems this is the same file as {other[-120:]!r}"
                 yield Problem(item.path, 0, "name_collision", Severity.WARNING, message, "Rename one of them.")
-            yield from _check_file(session, reader, item, stamps.get(item.path))
+            states.append(item)
+        # Files of one folder are read one after another, which costs least.
+        whole = session.store.read_files(state.path for state in states)
+        for state, data in zip(states, whole, strict=True):
+            yield from _check_file(session, reader, state, stamps.get(state.path), data)
         for path, stamp in sorted(stamps.items()):
             if path not in present and not session.store.links.is_away(path):
                 yield from _check_missing(reader, path, stamp, present)
@@ -69,9 +74,11 @@ def _name_missing(path: str, record: RecordId) -> Problem:
     return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
 
 
-def _check_file(session: Session, reader: IndexReader, state: FileState, stamp: FileStamp | None) -> Iterator[Problem]:
+def _check_file(
+    session: Session, reader: IndexReader, state: FileState, stamp: FileStamp | None, data: bytes | None
+) -> Iterator[Problem]:
     try:
-        data = session.store.read_file(state.path)
+        data = session.store.read_file(state.path) if data is None else data
     except (NotFoundError, OnRecordError) as error:
         yield Problem(state.path, 0, "not_a_regular_file", Severity.WARNING, error.reason, error.hint)
         return
