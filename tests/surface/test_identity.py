@@ -27,6 +27,7 @@ class Home:
     """A vault with the memories of `TEXTS`, written by OnRecord (`has_ids`) or found as plain notes."""
 
     def __init__(self, base: Path, *, has_ids: bool) -> None:
+        self.has_ids = has_ids
         make_vault(base / "vault")
         self.base = base
         self.folder = base / "vault" / "memories" / "default"
@@ -158,7 +159,8 @@ def test_a_copy_of_a_file_that_is_edited_at_once_leaves_the_memory_where_it_was(
     home.take_in()
     assert home.place_of("b") == "default/b.md"
     assert home.count_versions("b") == 2
-    assert home.count_records() == len(TEXTS) + 1
+    # With an id in it the copy is a second file of the memory, whose bytes are known.
+    assert home.count_records() == len(TEXTS) + (not home.has_ids)
 
 
 def test_a_hard_link_is_a_copy(home: Home) -> None:

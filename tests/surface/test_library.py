@@ -66,6 +66,7 @@ def test_every_argument_reaches_its_operation(onrecord: CommandLine, monkeypatch
 
     received: dict[str, object] = {}
     functions = {
+        "conflicts": "list_conflicts",
         "history": "list_history",
         "doctor": "diagnose",
         "status": "describe_status",

@@ -9,6 +9,7 @@ from typing import Final
 
 from onrecord.app.current import Current, CurrentVersion
 from onrecord.app.session import Session
+from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
@@ -111,7 +112,7 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
                 present.add(owner)
                 yield _take_problem(item)
             continue
-        if owner in unclear:
+        if owner in unclear or owner == COPY_MARK:
             continue
         expected = current.records.get(owner) if owner is not None else None
         if stamp is not None and stamp.is_pending:

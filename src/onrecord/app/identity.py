@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
-from onrecord.app.stamps import hash_data
+from onrecord.app.stamps import COPY_MARK, hash_data
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.heads import order_of
@@ -257,7 +257,7 @@ class Identities:
             return
         by_inode: dict[_Inode, list[FileStamp]] = defaultdict(list)
         for stamp in reader.list_files():
-            if stamp.is_pending:
+            if stamp.is_pending or stamp.record == COPY_MARK:
                 continue
             by_inode[_inode_of(stamp)].append(stamp)
         self._by_inode, self._is_loaded = dict(by_inode), True

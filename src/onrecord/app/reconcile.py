@@ -5,13 +5,14 @@ The files are never touched here. A changed file is a new version of its record,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onrecord.app.absences import look
 from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
+from onrecord.app.copies import find_copied, hold_back, keep_copies, list_orphans, may_be_copy
 from onrecord.app.identity import Found, Identities, Identity, has_left, read_bytes
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
@@ -24,7 +25,7 @@ from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableEr
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import BATCH_MAX_BYTES
 from onrecord.domain.record import read_record
-from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader
+from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, WriteUnit
 
 _OUTSIDE = Actor()
@@ -71,7 +72,8 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
         session.comparison = comparison
         reply.degrade("reconciling", "The files are still being compared; ask again for what was edited meanwhile.")
         return 0
-    made = reconcile_paths(session, comparison.changed, reply, wait_s=wait_s) if comparison.changed else 0
+    changed = _add_orphans(session, comparison)
+    made = reconcile_paths(session, changed, reply, wait_s=wait_s) if changed else 0
     look(session, reply, comparison.unmet, has_unread=comparison.has_unread, wait_s=wait_s)
     return made
 
@@ -140,30 +142,68 @@ def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply) -> i
     """
     comparison = Comparison(session.store, session.index)
     comparison.advance()
-    made = _pass_over(session, unit, comparison.changed, reply).finish()
+    made = _pass_over(session, unit, _add_orphans(session, comparison), reply).finish()
     attend(session, unit, reply)
     return made
+
+
+def _add_orphans(session: Session, comparison: Comparison) -> list[str]:
+    """Return the files that differ, and copies whose memory may have lost its file."""
+    return [*comparison.changed, *(list_orphans(session) if comparison.unmet else ())]
 
 
 def _pass_over(
     session: Session, unit: WriteUnit, paths: Iterable[str], reply: Reply, *, may_pause: bool = True
 ) -> _Pass:
     states = session.settling.stat_saved(paths, may_pause=may_pause)
-    passing = _Pass(session, unit, reply, Identities(session, states, is_large=len(states) >= _BATCH_COUNT))
+    held = hold_back(session, states)
+    passing = _pass_files(session, unit, {path: states[path] for path in states if path not in held}, reply)
+    passing.held += [states[path] for path in sorted(held)]
+    return passing
+
+
+def _pass_files(
+    session: Session, unit: WriteUnit, states: Mapping[str, FileState], reply: Reply, *, may_hold: bool = True
+) -> _Pass:
+    identities = Identities(session, states, is_large=len(states) >= _BATCH_COUNT)
+    passing = _Pass(session, unit, reply, identities, may_hold=may_hold)
     deferred = [state for state in states.values() if not passing.observe(state, is_last=False)]
     for state in deferred:
         passing.observe(state, is_last=True)
     return passing
 
 
+def _take_held(session: Session, unit: WriteUnit, held: Sequence[FileState], reply: Reply) -> int:
+    """Take in files that may be copies, once all others are taken in; what is none is a memory like any other."""
+    copies: list[tuple[Found, VersionHead]] = []
+    others: dict[str, FileState] = {}
+    for state in held:
+        data = read_bytes(session, state)
+        if data is None:
+            continue
+        found = Found(state, data, hash_data(data), read_record(data, state.path, session.yaml))
+        with session.index.read() as reader:
+            head = find_copied(session, reader, found)
+        if head is None:
+            others[state.path] = state
+        elif not session.settling.puts_off(state):
+            copies.append((found, head))
+    made = keep_copies(session, unit, copies, reply)
+    return made + (_pass_files(session, unit, others, reply, may_hold=False).finish() if others else 0)
+
+
 class _Pass:
     """One pass over files that differ from their stamps: versions are committed in batches, stamps at the end."""
 
-    def __init__(self, session: Session, unit: WriteUnit, reply: Reply, identities: Identities) -> None:
+    def __init__(
+        self, session: Session, unit: WriteUnit, reply: Reply, identities: Identities, *, may_hold: bool
+    ) -> None:
         self._session = session
         self._unit = unit
         self._reply = reply
         self._identities = identities
+        self._may_hold = may_hold
+        self.held: list[FileState] = []
         self._pending = _Pending([], [], [])
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
@@ -200,6 +240,9 @@ class _Pass:
             identity = self._identities.identify(reader, found, is_last=is_last)
             if identity is None:
                 return False
+            if self._may_hold and identity.known is None and may_be_copy(self._session, reader, found):
+                self.held.append(state)
+                return True
             identity = self._settle_retired(reader, found, identity)
             if identity is None:
                 return True
@@ -306,6 +349,8 @@ class _Pass:
         if self._fresh or self._left or self._dropped:
             batch = IndexBatch(self._loose, files=self._fresh, removed_files=self._left, dropped=self._dropped)
             self._session.index.apply(batch)
+        if self.held:
+            self._made += _take_held(self._session, self._unit, self.held, self._reply)
         return self._made
 
 

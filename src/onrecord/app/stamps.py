@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Final
 
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.ports.index import FileStamp
 from onrecord.ports.store import FileState, VersionRow
+
+# A sync program's copy of a record's file is stamped under this name: no record's, so that none is shown from it.
+COPY_MARK: Final = RecordId("~copy")
 
 
 def hash_data(data: bytes) -> bytes:

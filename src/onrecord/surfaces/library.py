@@ -47,6 +47,7 @@ from onrecord.surfaces.services import Opened, Services
 _Value = TypeVar("_Value")
 Names: TypeAlias = list[str] | tuple[str, ...]
 Mode: TypeAlias = Literal["preview", "hits", "full"]
+Keep: TypeAlias = Literal["A", "B", "C", "D", "E", "F", "G", "H", "merge"]
 Role: TypeAlias = Literal["user", "assistant", "tool", "system", "document"]
 
 
@@ -252,7 +253,7 @@ class Vault:
         reply = list_conflicts(self._session, {"all": all, "offset": offset})
         return Report(**self._tell(reply), data=reply.data)
 
-    def settle(self, id: str, *, keep: str, expect: int | None = None, remove_copies: bool = False) -> Report:
+    def settle(self, id: str, *, keep: Keep, expect: int | None = None, remove_copies: bool = False) -> Report:
         """Keep a side of a conflict (`A`, `B` …) or a `merge`; `expect` is the memory's version if it has moved on."""
         given = {"id": id, "keep": keep, "expect": expect, "remove_copies": remove_copies}
         reply = settle(self._session, given)

@@ -10,6 +10,7 @@ from onrecord.app.content import holds_version, locate
 from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
+from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
@@ -51,6 +52,8 @@ def check_files(session: Session) -> Iterator[Problem]:
 
 
 def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: set[str]) -> Iterator[Problem]:
+    if stamp.record == COPY_MARK:
+        return
     others = [other.path for other in reader.find_files_of(stamp.record)]
     is_transcript = path.startswith("events/")
     head = reader.get_current(stamp.record)

@@ -1,0 +1,205 @@
+"""Files that a sync program left beside a memory's own: texts that stand aside, never memories of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from onrecord.app.current import choose_number
+from onrecord.app.identity import Found
+from onrecord.app.judging import has_bytes
+from onrecord.app.session import Reply, Session
+from onrecord.app.stamps import COPY_MARK, stamp_file
+from onrecord.domain.copy_names import list_originals
+from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.likeness import is_likely_edit
+from onrecord.domain.record import read_record
+from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
+from onrecord.ports.store import Actor, Change, FileState, VersionDraft, WriteUnit
+
+_COMPARED_MAX_COUNT = 20
+_BATCH_COUNT = 100
+_WITHOUT_VERSIONS = frozenset({"event", "conflict"})
+
+
+def hold_back(session: Session, states: Mapping[str, FileState]) -> set[str]:
+    """Return those of some files that may be copies, by their names, of a file beside them; forget what they were.
+
+    They are looked at once the others are taken in: a sync program may have given the copy the inode and the bytes of
+    the file, and the file new ones.
+
+    Args:
+        session: The opened vault.
+        states: Files that are not as stamped, by path.
+    """
+    held: set[str] = set()
+    known: list[str] = []
+    with session.index.read() as reader:
+        for path in states:
+            stamp = reader.get_file(path)
+            if stamp is not None and stamp.record == COPY_MARK:
+                known.append(path)
+                held.add(path)
+            elif stamp is None and any(
+                name.is_certain and session.store.stat_file(name.original) is not None for name in list_originals(path)
+            ):
+                held.add(path)
+    if known:
+        session.index.apply(IndexBatch(removed_files=known))
+    return held
+
+
+def list_orphans(session: Session) -> list[str]:
+    """Return the copies whose memory has no file any more: they may be that file now. Nothing but stamps is read."""
+    orphans: list[str] = []
+    with session.index.read() as reader:
+        for stamp in reader.find_files_of(COPY_MARK):
+            row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
+            if row is not None and _has_lost_file(session, reader, row.draft.id):
+                orphans.append(stamp.path)
+    return orphans
+
+
+def may_be_copy(session: Session, reader: IndexReader, found: Found) -> bool:
+    """Tell whether a file that would be a new memory names a known one, or may be a copy of a file beside it."""
+    claim = found.record.claimed_id
+    if claim is not None:
+        return reader.get_current(claim) is not None
+    is_beside = any(session.store.stat_file(name.original) is not None for name in list_originals(found.state.path))
+    return is_beside or bool(reader.find_displaced(found.state.path))
+
+
+def find_copied(session: Session, reader: IndexReader, found: Found) -> VersionHead | None:
+    """Return the current version of the memory that a file is a copy of.
+
+    That is the one whose id it names, if its name is a copy's or its text is an edit of one of the memory's (an exact
+    duplicate under a name of its own was made by a person, as another memory). Without an id it is the one whose file
+    the name tells, if only a sync program gives such names or the text is an edit; or the one as whose copy the same
+    bytes were kept before.
+    """
+    head = _find_named(session, reader, found)
+    is_there = head is not None and head.status != "retired" and not _has_lost_file(session, reader, head.id)
+    return head if is_there else None
+
+
+def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionHead | None:
+    claim, path = found.record.claimed_id, found.state.path
+    names = list_originals(path)
+    if claim is not None:
+        head = reader.get_current(claim)
+        if head is None or any(_get_record(reader, name.original) == claim for name in names):
+            return head
+        is_duplicate = has_bytes(session, head, found)
+        return head if not is_duplicate and _is_edit(session, reader, head, found) else None
+    for name in names:
+        record = _get_record(reader, name.original)
+        head = reader.get_current(record) if record is not None else None
+        if head is not None and head.kind != "event" and (name.is_certain or _is_edit(session, reader, head, found)):
+            return head
+    for kept in reader.find_displaced(path):
+        if has_bytes(session, kept, found):
+            return reader.get_current(kept.id)
+    return None
+
+
+def _has_lost_file(session: Session, reader: IndexReader, record: RecordId) -> bool:
+    """Tell whether a memory had files and none is there, so that what looks like its copy may be the file itself."""
+    own = reader.find_files_of(record)
+    return bool(own) and all(session.store.stat_file(stamp.path) is None for stamp in own)
+
+
+def _get_record(reader: IndexReader, path: str) -> RecordId | None:
+    stamp = reader.get_file(path)
+    return stamp.record if stamp is not None else None
+
+
+def _is_edit(session: Session, reader: IndexReader, head: VersionHead, found: Found) -> bool:
+    """Tell whether a file's text is an edit of one of the latest versions of a memory, or is one."""
+    if head.kind == "event":
+        return False
+    for known in reversed(reader.list_versions(head.id)[-_COMPARED_MAX_COUNT:]):
+        row = session.store.read_row(known.ref)
+        text = read_record(row.draft.data, known.path, session.yaml).text if row is not None else ""
+        if text and is_likely_edit(text, found.record.text):
+            return True
+    return False
+
+
+def keep_copies(session: Session, unit: WriteUnit, copies: Iterable[tuple[Found, VersionHead]], reply: Reply) -> int:
+    """Keep texts of copies as versions that are never current, each once; stamp the files, which stay as they are.
+
+    Args:
+        session: The opened vault.
+        unit: The right to write.
+        copies: The files, each with the current version of its memory.
+        reply: As of `Session.publish`.
+
+    Returns:
+        How many versions were made.
+
+    Raises:
+        NotWritableError: nothing of the present batch was stored.
+    """
+    stamps: list[FileStamp] = []
+    waiting: list[tuple[Found, Change]] = []
+    made = 0
+    now_ns = session.clock.read().wall_us * 1_000
+    for found, head in copies:
+        session.settling.clear(found.state.path)
+        with session.index.read() as reader:
+            versions = reader.list_versions(head.id)
+        known = next((version for version in versions if has_bytes(session, version, found)), None)
+        if head.kind in _WITHOUT_VERSIONS or known is not None:
+            ref = known.ref if known is not None else head.ref
+            stamps.append(stamp_file(found.state, COPY_MARK, found.data, now_ns, ref))
+        elif not _is_ahead(session, versions, found):
+            with session.index.read() as reader:
+                number = choose_number(reader, head.id) + sum(
+                    item.draft is not None and item.draft.id == head.id for _, item in waiting
+                )
+            waiting.append((found, _plan(session, head, versions, found, number)))
+        if len(waiting) >= _BATCH_COUNT:
+            made += _commit(session, unit, waiting, now_ns, reply)
+            waiting = []
+    if waiting:
+        made += _commit(session, unit, waiting, now_ns, reply)
+    if stamps:
+        session.index.apply(IndexBatch(files=stamps))
+    return made
+
+
+def _is_ahead(session: Session, versions: Sequence[VersionHead], found: Found) -> bool:
+    """Tell whether a copy was written by another installation whose entry has not arrived: it is looked at again."""
+    by = found.record.server.by
+    return by is not None and by.log != session.store.log and all(version.ref != by for version in versions)
+
+
+def _plan(session: Session, head: VersionHead, versions: Sequence[VersionHead], found: Found, number: int) -> Change:
+    draft = VersionDraft(
+        head.id, number, head.kind, found.state.path, found.data, "file", head.workspace, status=head.status,
+        parents=(_find_parent(session, head, versions, found),), mode="displaced",
+    )  # fmt: skip
+    return Change("record.displace", draft)
+
+
+def _find_parent(session: Session, head: VersionHead, versions: Sequence[VersionHead], found: Found) -> EntryRef:
+    """Return the version that a copy derives from: the one that it names; else the one before the current.
+
+    A merge on a version that is too old shows both edits; on one that is too new it would take one back.
+    """
+    by = found.record.server.by
+    if any(version.ref == by for version in versions) and by is not None:
+        return by
+    row = session.store.read_row(head.ref)
+    return row.draft.parents[0] if row is not None and row.draft.parents else head.ref
+
+
+def _commit(
+    session: Session, unit: WriteUnit, waiting: Sequence[tuple[Found, Change]], now_ns: int, reply: Reply
+) -> int:
+    receipt = unit.commit([change for _, change in waiting], Actor())
+    stamps = [
+        stamp_file(found.state, COPY_MARK, found.data, now_ns, row.ref)
+        for row, (found, _) in zip(receipt.rows, waiting, strict=False)
+    ]
+    session.publish(receipt, reply, stamps=stamps)
+    return len(waiting)
