@@ -202,7 +202,6 @@ def test_one_file_wins_where_both_changed_a_memory_and_the_other_text_is_kept(
     check(first, second)
 
 
-@pytest.mark.xfail(strict=True, reason="twins: a plain note taken in by two machines stays two records")
 def test_the_same_plain_notes_taken_in_by_both_are_one_memory_each(machines: tuple[Machine, Machine]) -> None:
     first, second = machines
     for machine in machines:

@@ -42,11 +42,20 @@ def list_touched(reader: IndexReader, heads: Iterable[VersionHead]) -> set[Recor
     for head in heads:
         if head.turn is not None:
             continue
-        place = reader.get_file(head.path) if head.is_observed else None
         is_alone = all(known.ref.log == head.ref.log for known in reader.list_versions(head.id))
-        if head.is_displaced or not is_alone or (place is not None and place.record != head.id):
+        if head.is_displaced or not is_alone or _shares_place(reader, head):
             touched.add(head.id)
     return touched
+
+
+def list_shared_places(reader: IndexReader, heads: Iterable[VersionHead]) -> set[str]:
+    """Return the paths at which new versions of another log were found and where a file of another record is known."""
+    return {head.path for head in heads if _shares_place(reader, head)}
+
+
+def _shares_place(reader: IndexReader, head: VersionHead) -> bool:
+    place = reader.get_file(head.path) if head.is_observed and head.turn is None else None
+    return place is not None and place.record != head.id
 
 
 @dataclass(frozen=True, slots=True)

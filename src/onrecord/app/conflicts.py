@@ -10,6 +10,7 @@ from onrecord.app.merging import merge_versions, propose
 from onrecord.app.next_version import plan_next, take_out_copies
 from onrecord.app.places import choose_path
 from onrecord.app.session import Reply, Session
+from onrecord.app.twins import join_twins
 from onrecord.domain.branches import says_the_same
 from onrecord.domain.conflict import (
     DETECTOR,
@@ -92,7 +93,8 @@ def _judge_touched(session: Session, unit: WriteUnit, reply: Reply, done: list[A
     for record in list_touched(session)[:_ATTENDED_MAX_COUNT]:
         if len(done) >= _ATTENDED_MAX_COUNT or any(item.reason == "index_behind" for item in reply.degraded):
             break
-        conflict = _open_branches(session, unit, reply, record)
+        kept = join_twins(session, unit, reply, record)
+        conflict = _open_branches(session, unit, reply, kept or record)
         judged.append(record)
         if conflict is not None:
             reply.warnings.append(f"{record} was changed on two machines: `onrecord read {conflict}`")

@@ -49,12 +49,13 @@ class Current:
     """The current version of every record by id, and the record that was last at a path, as the rows pass by.
 
     `turns` are those of each transcript in the order of their rows: logs follow one another in any order, so that only
-    their offsets tell the order of the blocks.
+    their offsets tell the order of the blocks. `contested` are paths at which the logs have found several records.
     """
 
     records: dict[RecordId, CurrentVersion] = field(default_factory=dict)
     places: dict[str, RecordId] = field(default_factory=dict)
     turns: dict[RecordId, list[TurnPlace]] = field(default_factory=dict)
+    contested: set[str] = field(default_factory=set)
 
     def take(self, row: VersionRow) -> None:
         """Take in one row; displaced ones are never current, and erased and sealed ones have no bytes to tell."""
@@ -74,6 +75,9 @@ class Current:
         )
         if known is None or known.order <= made.order:
             self.records[draft.id] = made
+            other = self.places.setdefault(draft.path, draft.id)
+            if other != draft.id and self.records[other].ref.log != row.ref.log:
+                self.contested.add(draft.path)
             self.places[draft.path] = draft.id
 
     def list_refs(self, record: RecordId) -> list[EntryRef]:

@@ -208,13 +208,17 @@ class Identities:
         return min(left)[2] if left else None
 
     def _find_twin(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
-        """Return a record that has lost its place and whose bytes the file has; one that had its inode first."""
-        left: list[tuple[bool, RecordId]] = []
+        """Return a record that has lost its place and whose bytes the file has.
+
+        Of several one that had the file's inode, then the one whose first version is first in order.
+        """
+        left: list[tuple[bool, tuple[object, ...], RecordId]] = []
         for record in self._list_same(reader, found, own.record if own is not None else None):
             stamps = self._list_others(reader, record, found)
             if self.is_free(record) and not any(self._holds(reader, stamp) for stamp in stamps):
-                left.append((all(_inode_of(stamp) != _inode_of(found.state) for stamp in stamps), record))
-        return min(left)[1] if left else None
+                was_elsewhere = all(_inode_of(stamp) != _inode_of(found.state) for stamp in stamps)
+                left.append((was_elsewhere, order_of(reader.list_versions(record)[0]), record))
+        return min(left)[2] if left else None
 
     def _list_same(self, reader: IndexReader, found: Found, own: RecordId | None) -> list[RecordId]:
         """Return the records but `own` whose current version has exactly the file's bytes."""

@@ -123,7 +123,8 @@ def _stamp_known(
         sha256 = _hash(data) if data is not None else b""
         record = current.places.get(state.path)
         known = current.records[record] if record is not None else None
-        if record is None or known is None or not known.is_file or known.sha256 != sha256:
+        is_told = state.path not in current.contested and known is not None and known.is_file
+        if record is None or known is None or not is_told or known.sha256 != sha256:
             left.append(state.path)
         else:
             stamps.append(stamp_hashed(state, record, sha256, now_ns, current.records[record].ref))

@@ -72,7 +72,7 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
         session.comparison = comparison
         reply.degrade("reconciling", "The files are still being compared; ask again for what was edited meanwhile.")
         return 0
-    changed = _add_orphans(session, comparison)
+    changed = sorted({*_add_orphans(session, comparison), *session.settling.put_off})
     made = reconcile_paths(session, changed, reply, wait_s=wait_s) if changed else 0
     look(session, reply, comparison.unmet, has_unread=comparison.has_unread, wait_s=wait_s)
     return made

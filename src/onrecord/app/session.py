@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from onrecord.app.arrivals import find_mark, list_touched, settle_pending
+from onrecord.app.arrivals import find_mark, list_shared_places, list_touched, settle_pending
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.settling import Settling
 from onrecord.app.stamps import stamp_placed
@@ -208,6 +208,7 @@ class Session:
         if documents and not head.is_own:
             with self.index.read() as reader:
                 touched = list_touched(reader, (document.head for document in documents))
+                self.settling.put_off.update(list_shared_places(reader, (document.head for document in documents)))
         if documents or mark is not None:
             marks = {head.log: mark} if mark is not None else {}
             self.index.apply(IndexBatch(documents, watermarks=marks, touched=touched))

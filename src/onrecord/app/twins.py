@@ -1,0 +1,140 @@
+"""Plain notes that two installations took in on their own: one file, two records, of which one stays (ADR 15).
+
+The record that is first in order keeps the file. The installation whose log has the other one retires it, as it alone
+is sure to have all of its versions; what its text said and the first never did becomes a version of that, a branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from onrecord.app.branches import list_equal_tips
+from onrecord.app.current import choose_number
+from onrecord.app.session import Reply, Session
+from onrecord.domain.heads import order_of
+from onrecord.domain.ids import RecordId
+from onrecord.domain.likeness import is_likely_edit
+from onrecord.domain.record import read_record
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
+from onrecord.ports.store import Actor, Change, VersionRow, WriteUnit
+
+
+@dataclass(frozen=True, slots=True)
+class _Twin:
+    """One of two records of a file: its versions in order, none of them displaced, with their rows."""
+
+    record: RecordId
+    heads: Sequence[VersionHead]
+    rows: Sequence[VersionRow]
+
+    @property
+    def path(self) -> str:
+        """Where it was found first."""
+        return self.heads[0].path
+
+
+def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId) -> RecordId | None:
+    """Retire the later one of two records of one plain note, if it is of the own log.
+
+    Args:
+        session: The opened vault.
+        unit: The right to write.
+        reply: As of `Session.publish`.
+        record: One of the two; mostly it is none of any.
+
+    Returns:
+        The record that stays, None where there are no two.
+
+    Raises:
+        NotWritableError: nothing was stored.
+    """
+    with session.index.read() as reader:
+        one = _find_plain(session, reader, record)
+        other = _find_other(session, reader, one) if one is not None else None
+        if one is None or other is None:
+            return None
+        first, later = sorted((one, other), key=lambda twin: order_of(twin.heads[0]))
+        if later.heads[0].ref.log != session.store.log:
+            return None
+        changes = _plan(session, reader, first, later)
+        stamp = reader.get_file(first.path)
+    receipt = unit.commit(changes, Actor())
+    rows = [*first.rows, *(row for row in receipt.rows if row.draft.id == first.record)]
+    stamps = _give_file(later, rows, stamp) if stamp is not None and stamp.record == later.record else []
+    session.publish(receipt, reply, stamps=stamps)
+    return first.record
+
+
+def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> _Twin | None:
+    """Return a record that began as a plain note found on disk and has no file at another place; None of any other."""
+    heads = [head for head in reader.list_versions(record) if not head.is_displaced]
+    if not heads or heads[-1].status != "current" or heads[0].kind in ("event", "conflict", "workspace"):
+        return None
+    if heads[0].version != 1 or not heads[0].is_observed:
+        return None
+    rows = [row for head in heads if (row := session.store.read_row(head.ref)) is not None]
+    if len(rows) < len(heads) or any(row.is_erased or row.is_sealed for row in rows):
+        return None
+    if read_record(rows[0].draft.data, heads[0].path, session.yaml).claimed_id is not None:
+        return None
+    places = {stamp.path for stamp in reader.find_files_of(record) if not stamp.is_pending}
+    return _Twin(record, heads, rows) if places <= {heads[0].path} else None
+
+
+def _find_other(session: Session, reader: IndexReader, one: _Twin) -> _Twin | None:
+    """Return the other record of a plain note: first found at the same path, by another log, and of a like text."""
+    stamp = reader.get_file(one.path)
+    named = {head.id for head in reader.find_by_path(one.path)} | ({stamp.record} if stamp is not None else set())
+    for record in sorted(named - {one.record}):
+        other = _find_plain(session, reader, record)
+        if other is None or other.path != one.path or other.heads[0].ref.log == one.heads[0].ref.log:
+            continue
+        if other.heads[0].kind == one.heads[0].kind and _is_alike(session, one, other):
+            return other
+    return None
+
+
+def _is_alike(session: Session, one: _Twin, other: _Twin) -> bool:
+    """Tell whether two records had a text in common, or began with texts of which one may be an edit of the other."""
+    if {head.text_sha256 for head in one.heads} & {head.text_sha256 for head in other.heads}:
+        return True
+    before, after = (read_record(twin.rows[0].draft.data, twin.path, session.yaml).text for twin in (one, other))
+    return is_likely_edit(before, after)
+
+
+def _plan(session: Session, reader: IndexReader, first: _Twin, later: _Twin) -> list[Change]:
+    """Return the changes: a version of the first with the later one's text if it has never had it, the retirement."""
+    changes: list[Change] = []
+    kept, gone = first.heads[-1], later.rows[-1]
+    if all(row.draft.data != gone.draft.data for row in first.rows):
+        changes.append(_take_over(reader, first, later))
+        kept = kept._replace(version=choose_number(reader, first.record))
+    refs = [{"rel": "merged", "rec": first.record, "ver": kept.version}]
+    number = choose_number(reader, later.record)
+    parents = list_equal_tips(session, reader, later.heads[-1])
+    draft = replace(gone.draft, version=number, status="retired", parents=parents, mode="observed", redacted=())
+    return [*changes, Change("record.retire", draft, {"cause": "duplicate", "refs": refs})]
+
+
+def _take_over(reader: IndexReader, first: _Twin, later: _Twin) -> Change:
+    """Return the version of the first record that has the later one's text; its parent is what both have had."""
+    gone = later.rows[-1]
+    said = {row.draft.data for row in later.rows}
+    shared = [row.ref for row in first.rows if row.draft.data in said]
+    draft = replace(
+        gone.draft, id=first.record, version=choose_number(reader, first.record), kind=first.heads[-1].kind,
+        workspace=first.heads[-1].workspace, parents=tuple(shared[-1:]), mode="observed", redacted=(),
+    )  # fmt: skip
+    refs = [{"rel": "merged", "rec": later.record, "ver": gone.draft.version}]
+    return Change("record.observe", draft, {"refs": refs})
+
+
+def _give_file(later: _Twin, rows: Sequence[VersionRow], stamp: FileStamp) -> list[FileStamp]:
+    """Return the stamp by which the file is the first one's; with bytes that this never had it is looked at anew."""
+    record = rows[0].draft.id
+    held = [row.draft.data for row in later.rows if row.ref == stamp.ref]
+    for row in reversed(rows):
+        if row.draft.data in held:
+            return [stamp._replace(record=record, ref=row.ref)]
+    return [stamp._replace(record=record, ref=None, sha256=b"", size_bytes=-1)]

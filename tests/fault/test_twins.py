@@ -1,0 +1,129 @@
+"""Plain notes that two installations took in on their own: one record stays for the one file, and no text is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onrecord.app.session import Session
+from onrecord.app.update import update
+from onrecord.ports.store import VersionRow
+from tests.fault.test_known_bytes import list_modes, reindex, show
+from tests.machines import Machine, bring_file, bring_log, make_two
+from tests.vaults import check_verifies
+
+NOTE = "memories/default/tea.md"
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> tuple[Machine, Machine]:
+    return make_two(tmp_path)
+
+
+def write(machine: Machine, text: str) -> str:
+    """Write the plain note and have it taken in; return its record there."""
+    machine.clock.pass_s(1)
+    (machine.vault / NOTE).write_text(text)
+    return machine.find("tea")[0][0]
+
+
+def meet(*machines: Machine) -> None:
+    """Bring the logs to each other until all have acted on what the others say."""
+    for _ in range(2):
+        for source in machines:
+            for target in machines:
+                if source is not target:
+                    bring_log(source, target)
+        for machine in machines:
+            machine.find("tea")
+
+
+def list_rows(machine: Machine, record: str) -> list[VersionRow]:
+    def ask(session: Session) -> list[VersionRow]:
+        rows = [row for head in session.store.list_logs() for row in session.store.read_rows(head.log)]
+        return [row for row in rows if isinstance(row, VersionRow) and row.draft.id == record]
+
+    return machine.call(ask)
+
+
+def get_status(machine: Machine, record: str) -> str:
+    return str(show(machine, record).data["status"])
+
+
+def test_of_two_records_of_one_note_the_first_stays_and_the_other_is_retired_as_its_duplicate(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    kept, gone = write(first, "green tea at four\n"), write(second, "green tea at four\n")
+    before = first.list_entries()
+    meet(first, second)
+    for machine in machines:
+        assert machine.find("green tea") == [(kept, 1)]
+        assert (get_status(machine, kept), get_status(machine, gone)) == ("current", "retired")
+        reindex(machine)
+        assert machine.find("green tea") == [(kept, 1)]
+    retired = second.list_entries()[-1]
+    assert (retired["type"], retired["cause"]) == ("record.retire", "duplicate")
+    assert retired["refs"] == [{"rel": "merged", "rec": kept, "ver": 1}]
+    assert first.list_entries() == before, "the log of the first has nothing to say"
+    for machine in machines:
+        machine.call(lambda session: check_verifies(session, may_differ=True))
+
+
+@pytest.mark.parametrize("has_begun_alike", [False, True])
+def test_what_the_retired_record_said_is_a_branch_of_the_one_that_stays(
+    machines: tuple[Machine, Machine], has_begun_alike: bool
+) -> None:
+    first, second = machines
+    kept = write(first, "green tea at four o'clock in the garden\n")
+    begun = f"green tea at {'four' if has_begun_alike else 'five'} o'clock in the garden\n"
+    gone = write(second, begun)
+    if has_begun_alike:
+        given = {"id": gone, "old": "green", "new": "black", "expect": 1}
+        second.call(lambda session: update(session, given))
+    said = (second.vault / NOTE).read_bytes()
+    meet(first, second)
+    rows = list_rows(second, kept)
+    assert [row.draft.data for row in rows if row.ref.log == second.log] == [said]
+    (branch,) = [row for row in rows if row.ref.log == second.log]
+    both_had = tuple(row.ref for row in rows if row.ref.log == first.log)
+    assert branch.draft.parents == (both_had if has_begun_alike else ())
+    assert (second.vault / NOTE).read_bytes() == said, "the file is not touched"
+    texts = {machine: show(machine, kept).data["text"] for machine in machines}
+    assert texts[first] == texts[second] == said.decode().removesuffix("\n")
+    for machine in machines:
+        assert get_status(machine, gone) == "retired"
+        reindex(machine)
+        assert show(machine, kept).data["text"] == texts[first]
+
+
+def test_an_edit_of_the_file_goes_on_with_the_record_that_stays(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    kept, gone = write(first, "green tea at four\n"), write(second, "green tea at four\n")
+    meet(first, second)
+    write(second, "green tea at six\n")
+    assert list_modes(second, kept)[-1] == (2, "own", "file")
+    assert len(list_rows(second, gone)) == 2
+    bring_file(second, first, NOTE)
+    meet(first, second)
+    assert [show(machine, kept).data["text"] for machine in machines] == ["green tea at six"] * 2
+
+
+def test_notes_of_unlike_texts_at_one_path_are_two_memories(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    one, other = write(first, "green tea at four\n"), write(second, "buy tea pots, kettles, sugar and lemons\n")
+    meet(first, second)
+    for machine in machines:
+        assert (get_status(machine, one), get_status(machine, other)) == ("current", "current")
+
+
+def test_a_note_that_lies_elsewhere_by_now_is_no_duplicate(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    one = write(first, "green tea at four\n")
+    bring_log(first, second)
+    (second.vault / "memories" / "default" / "moved.md").write_text("green tea at four\n")
+    assert second.find("green tea") == [(one, 1)]
+    other = write(second, "green tea at four, again\n")
+    meet(first, second)
+    assert (get_status(second, one), get_status(second, other)) == ("current", "current")
