@@ -71,6 +71,7 @@ def test_every_argument_reaches_its_operation(onrecord: CommandLine, monkeypatch
         "doctor": "diagnose",
         "status": "describe_status",
         "missing": "repair_missing",
+        "proposals": "list_proposals",
         "source_add": "add_source",
         "source_remove": "remove_source",
     }

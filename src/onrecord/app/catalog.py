@@ -277,7 +277,7 @@ STATUS: Final = Operation(
         "logs", *_below("logs[].", ("log", "entries", "own")), "logs_total",
         "backup", "backup.lines", "backup.waiting",
         "index", "index.behind",
-        "missing", *_below("missing.", ("records", "retirement_suspended")),
+        "missing", *_below("missing.", ("records", "retirement_suspended")), "proposals",
         "sources", *_below("sources.", ("sources", "files", "sections", "left_out")),
         "problems",
     ),

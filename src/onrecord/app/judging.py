@@ -19,7 +19,8 @@ from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import Change, VersionDraft, WriteUnit
 
 # A transcript is what was captured; a file put beside one is a memory.
-_KINDS = {folder: kind for kind, folder in KIND_FOLDERS.items() if kind != "event"}
+# Conflicts and workspaces are made by a decision, so that no file claims to be one.
+_KINDS = {folder: kind for kind, folder in KIND_FOLDERS.items() if kind in ("fact", "entity")}
 _MEMORY_KINDS = frozenset({"note", "experience", "observation", "belief", "reflection"})
 
 
@@ -81,7 +82,8 @@ def judge_file(
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
     parents = list_equal_tips(session, reader, base)
     is_branch = any(tip.ref not in parents for tip in find_tips(session, reader, head.id))
-    return Judgement(head.id, change=Change("record.observe", replace(draft, parents=parents)), is_branch=is_branch)
+    draft = replace(draft, parents=parents, protection=find_protection(session, head))
+    return Judgement(head.id, change=Change("record.observe", draft), is_branch=is_branch)
 
 
 def _judge_transcript(session: Session, reader: IndexReader, found: Found, head: VersionHead) -> Judgement:
@@ -92,6 +94,15 @@ def _judge_transcript(session: Session, reader: IndexReader, found: Found, head:
     number = choose_number(reader, head.id)
     draft = _draft(found, head.id, number, head.kind, head.workspace, status=head.status)
     return Judgement(head.id, change=Change("record.observe", replace(draft, parents=(head.ref,))))
+
+
+def find_protection(session: Session, head: VersionHead) -> str:
+    """Return what protects a record, which no edit of its file ends."""
+    try:
+        row = session.store.read_row(head.ref)
+    except (DamagedError, NewerFormatError):
+        return "normal"
+    return row.draft.protection if row is not None else "normal"
 
 
 def has_bytes(session: Session, head: VersionHead, found: Found) -> bool:

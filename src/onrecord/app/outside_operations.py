@@ -83,6 +83,17 @@ SETTLE: Final = Operation(
     ("id", "record", "version", "kept", "copies?", "removed?"),
 )
 
+PROPOSALS: Final = Operation(
+    "proposals",
+    "List what edits by hand ask for that the user has to decide.",
+    (Argument("offset", Kind.INTEGER, "where the page begins, from next_offset", maximum=limits.OFFSET_MAX_COUNT),),
+    (
+        "proposals",
+        *(f"proposals[].{name}" for name in ("id", "record", "version", "key", "from", "to", "by", "since")),
+        *("total", "truncated?", "next_offset?"),
+    ),
+)
+
 OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (
     ADOPT,
     MISSING,
@@ -90,4 +101,5 @@ OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (
     SETTLE,
     LINK,
     UNLINK,
+    PROPOSALS,
 )

@@ -18,6 +18,7 @@ from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.moves import record_moves
 from onrecord.app.pending import build_loose, find_awaited
+from onrecord.app.proposals import Requests
 from onrecord.app.returns import Returned, Returns, is_living, restore_returned
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, stamp_file
@@ -37,6 +38,7 @@ class _Pending:
     changes: list[Change]
     found: list[Found]
     touched: list[RecordId]
+    requests: list[Change]
     size_bytes: int = 0
 
 
@@ -204,7 +206,7 @@ class _Pass:
         self._identities = identities
         self._may_hold = may_hold
         self.held: list[FileState] = []
-        self._pending = _Pending([], [], [])
+        self._pending = _Pending([], [], [], [])
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
         self._loose: list[Document] = []
@@ -212,6 +214,7 @@ class _Pass:
         self._moved: set[RecordId] = set()
         self._returned: list[Returned] = []
         self._returns = Returns(session)
+        self._requests = Requests(session)
         self._replaced: list[RecordId] = []
         self._made = 0
 
@@ -290,6 +293,8 @@ class _Pass:
         else:
             self._identities.assign(found.state.path, judged.record)
             self._leave_places(reader, found.state, judged.record)
+            if judged.change.draft is not None:
+                self._pending.requests += self._requests.list_new(reader, judged.change.draft, found)
         return judged
 
     def _take(self, found: Found, judged: Judgement) -> None:
@@ -331,12 +336,13 @@ class _Pass:
         self._pending.changes.append(change)
         self._pending.found.append(found)
         self._pending.size_bytes += len(found.data)
-        if len(self._pending.changes) >= _BATCH_COUNT or self._pending.size_bytes >= BATCH_MAX_BYTES // 2:
+        count = len(self._pending.changes) + len(self._pending.requests)
+        if count >= _BATCH_COUNT or self._pending.size_bytes >= BATCH_MAX_BYTES // 2:
             self._commit()
 
     def _commit(self) -> None:
         self._made += _commit(self._session, self._unit, self._pending, self._reply)
-        self._pending = _Pending([], [], [])
+        self._pending = _Pending([], [], [], [])
 
     def finish(self) -> int:
         """Commit and stamp what is left; return how many versions were made."""
@@ -366,7 +372,7 @@ def _list_left_places(session: Session, reader: IndexReader, record: RecordId, s
 
 
 def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply) -> int:
-    receipt = unit.commit(pending.changes, _OUTSIDE)
+    receipt = unit.commit([*pending.changes, *pending.requests], _OUTSIDE)
     now_ns = session.clock.read().wall_us * 1_000
     documents: list[Document] = []
     stamps: list[FileStamp] = []

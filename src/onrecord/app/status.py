@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import STATUS
@@ -17,8 +18,8 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
 
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
-        backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, sources{} that the caller may
-        find, problems.
+        backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, proposals, sources{} that the
+        caller may find, problems.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -45,12 +46,21 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "backup": {"lines": lines, "waiting": lines - done},
         "index": {"behind": behind},
         "missing": describe_missing(session, reply),
+        "proposals": _count_proposals(session),
         "sources": _count_sources(session, reply),
         "problems": len({*session.store.find_problems(), *session.problems}),
     }
     if lines > done:
         reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})
     return reply
+
+
+def _count_proposals(session: Session) -> int:
+    """Return how many edits wait for the user's decision; what tells them is loaded where there was one."""
+    entries = session.store.read_entries(session.store.log) if session.store.log else ()
+    if not any(b'"type":"approval.request"' in line for _, line in entries):
+        return 0
+    return len(import_module("onrecord.app.proposals").find_open(session))
 
 
 def _count_sources(session: Session, reply: Reply) -> dict[str, int]:

@@ -10,6 +10,7 @@ from onrecord.app.catalog import UPDATE
 from onrecord.app.conflicts import attend
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
+from onrecord.app.judging import find_protection
 from onrecord.app.next_version import choose_target, hash_pre_image
 from onrecord.app.pending import find_unknown
 from onrecord.app.places import is_whole, resolve_current
@@ -86,11 +87,12 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     with session.index.read() as reader:
         number = choose_number(reader, record_id)
         parents = list_equal_tips(session, reader, head)
-    data = _refresh_copies(session, unit, record, data, head, number)
+    protection = find_protection(session, head)
+    data = _refresh_copies(session, unit, record, data, head, number, protection)
     path, how = choose_target(session, head, place, record.title)
     draft = VersionDraft(
         head.id, number, head.kind, path, data, session.caller.origin, head.workspace, status=head.status,
-        parents=parents, redacted=tuple(sorted({*scrubbed.rules, *rules})),
+        protection=protection, parents=parents, redacted=tuple(sorted({*scrubbed.rules, *rules})),
     )  # fmt: skip
     change = Change("record.update", draft, place=how, pre_sha256=hash_pre_image(place, base))
     receipt = unit.commit([change], session.caller.actor, key)
@@ -207,7 +209,13 @@ def _build_text(record: Record, arguments: Mapping[str, object]) -> str:
 
 
 def _refresh_copies(
-    session: Session, unit: WriteUnit, record: Record, data: bytes, head: VersionHead, version: int
+    session: Session,
+    unit: WriteUnit,
+    record: Record,
+    data: bytes,
+    head: VersionHead,
+    version: int,
+    protection: str,
 ) -> bytes:
     """Bring the display copies that the file has up to date; a file without an id gets none."""
     if record.claimed_id is None:
@@ -218,6 +226,8 @@ def _refresh_copies(
     # Defaults are not written; what a hand wrote there must not stand beside what we vouch for.
     copies["status"] = head.status if head.status != "current" else None
     copies["kind"] = head.kind if head.kind != "note" else None
+    copies |= dict.fromkeys(("confirmed_by", "kb", "governance"))
+    copies["protection"] = protection if protection != "normal" else None
     present = record.present_keys
     wanted = {name: value for name, value in copies.items() if name in present or value is not None}
     return replace_keys(data, wanted, session.yaml)

@@ -16,6 +16,7 @@ from onrecord.app.history import list_history
 from onrecord.app.importing import import_markdown, import_turns
 from onrecord.app.links import link, unlink
 from onrecord.app.missing import repair_missing
+from onrecord.app.proposals import list_proposals
 from onrecord.app.read import batch_read, read
 from onrecord.app.rebuild import rebuild
 from onrecord.app.remember import remember
@@ -236,6 +237,11 @@ class Vault:
     def missing(self, *, retire: bool = False) -> Report:
         """List the memories whose file is gone; retiring them before their time is the user's, at a terminal."""
         reply = repair_missing(self._session, {"retire": retire})
+        return Report(**self._tell(reply), data=reply.data)
+
+    def proposals(self, *, offset: int | None = None) -> Report:
+        """List what edits by hand ask for that the user has to decide."""
+        reply = list_proposals(self._session, {"offset": offset})
         return Report(**self._tell(reply), data=reply.data)
 
     def verify(self) -> Report:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 
 from onrecord.app.content import holds_version, locate
 from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.places import is_unchanged
+from onrecord.app.proposals import Copies
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending
-from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, OnRecordError
+from onrecord.domain.errors import NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.domain.record import Record, read_record
 from onrecord.domain.redaction import find_secrets
+from onrecord.domain.server_keys import KeyChange
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState
 
@@ -134,16 +135,15 @@ def _check_version(
 
 def _check_copies(session: Session, reader: IndexReader, head: VersionHead, record: Record) -> Iterator[Problem]:
     """Compare the server-owned copies in a file with those that OnRecord wrote there last."""
-    placed = [known for known in reader.list_versions(head.id) if not known.is_observed and not known.is_displaced]
-    try:
-        row = session.store.read_row(placed[-1].ref) if placed else None
-    except (DamagedError, NewerFormatError):
-        return  # named where the logs are read
-    # Of a file that came with its keys there is nothing to compare them with but the id.
-    written = read_record(row.draft.data, record.path, session.yaml).server if row is not None else record.server
-    if record.claimed_id != head.id or replace(record.server, id=None) != replace(written, id=None):
-        message = "a key that OnRecord owns was changed in the file; the change is not applied"
-        yield Problem(record.path, 1, "server_key_changed", Severity.WARNING, message, "Undo it; it has no effect.")
+    changes = Copies(session, reader).list_changes(head.id, record.server)
+    if record.claimed_id != head.id:
+        changes.insert(0, KeyChange("id", head.id, record.claimed_id or ""))
+    for change in changes:
+        spans = record.reading.locate(change.key)
+        told = f": it was {change.was or 'absent'}, it is {change.now or 'absent'}" if change.is_of_a_form else ""
+        message = f"{change.key} was changed in the file{told}; the change is not applied"
+        line = spans[0].first + 1 if spans else 1
+        yield Problem(record.path, line, "server_key_changed", Severity.WARNING, message, "Undo it; it has no effect.")
 
 
 def check_displaced(session: Session) -> Iterator[Problem]:

@@ -58,6 +58,7 @@ COMMANDS: Final = {
     "unlink": ("onrecord.app.links", "unlink"),
     "replay": ("onrecord.app.replay", "replay"),
     "missing": ("onrecord.app.missing", "repair_missing"),
+    "proposals": ("onrecord.app.proposals", "list_proposals"),
     "verify": ("onrecord.surfaces.cli.checks", "check_ledger"),
     "doctor": ("onrecord.surfaces.cli.checks", "check_vault"),
     "status": ("onrecord.app.status", "describe_status"),
