@@ -14,7 +14,7 @@ from onrecord.app.settling import Settling
 from onrecord.app.stamps import stamp_placed
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import RecordId
-from onrecord.domain.problem import Problem
+from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import Document, FileStamp, Index, IndexBatch
 from onrecord.ports.merger import Merger
 from onrecord.ports.store import Actor, LogHead, Receipt, VaultStore, VersionRow, WriteUnit
@@ -174,13 +174,24 @@ class Session:
         for head in self.store.list_logs():
             first = known.get(head.log, 0)
             if first < head.entries:
-                taken += self._take_in_log(head, first)
+                taken += self._take_in_sound(head, first)
         with self.index.read() as reader:
             arrived = settle_pending(self.store, reader)
         if arrived is not None:
             self.index.apply(arrived.batch)
             self.settling.put_off.update(arrived.spoiled)
         return taken
+
+    def _take_in_sound(self, head: LogHead, first: int) -> int:
+        """Take in the rows of a log; another log's store that is damaged is named, and stops nothing here."""
+        try:
+            return self._take_in_log(head, first)
+        except DamagedError as error:
+            if head.is_own:
+                raise
+            path, reason = f".onrecord/{head.log}", f"another log: {error.reason}"
+            self.note(Problem(path, 0, "version_unreadable", Severity.CRITICAL, reason, error.hint))
+        return 0
 
     def _take_in_log(self, head: LogHead, first: int) -> int:
         """Take in rows; the mark stays before one of a newer format, so that each opening meets it again."""

@@ -26,6 +26,8 @@ PAGE_DEFAULT_COUNT: Final = 10
 OFFSET_MAX_COUNT: Final = 1_000_000
 TURN_TEXT_MAX_BYTES: Final = 256 * 1024
 TRANSCRIPT_PART_MAX_BYTES: Final = 256 * 1024
+# Nobody changes a record so often; a forged row with the highest number would leave none for the next version.
+VERSION_READ_MAX: Final = 2**40
 ENTRY_MAX_BYTES: Final = 4_096
 LEDGER_SEGMENT_MAX_COUNT: Final = 65_536
 VERSIONS_SEGMENT_MAX_BYTES: Final = 64 * 1024 * 1024

@@ -163,6 +163,16 @@ CHECKS: Final = (
         ),
     ),
     Check(
+        "ledger.others",
+        "Every other log is one of yours",
+        (
+            Code("log_new", (_WARNING,), "another installation's log, which no entry of the own log names yet",
+                 "Use it if it is a machine of yours; else move its folder away: what it says of origins is its word."),
+            Code("log_other", (_INFO,), "another installation's log; origins of its versions are its word",
+                 "If it is no machine of yours, move its folder away and run `onrecord reindex`."),
+        ),
+    ),
+    Check(
         "ledger.proof",
         "Every log verifies: tree, counters, keys, signatures, heads",
         (Code("ledger_broken", (_CRITICAL,), "the verification of a log fails",

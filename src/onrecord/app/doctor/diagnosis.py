@@ -11,7 +11,7 @@ from onrecord.app.admission import admit
 from onrecord.app.catalog import DOCTOR
 from onrecord.app.doctor.checks import BY_ID, CHECKS, find_severity
 from onrecord.app.doctor.index_equality import compare_indexes
-from onrecord.app.doctor.logs import check_logs, check_proofs
+from onrecord.app.doctor.logs import check_logs, check_others, check_proofs
 from onrecord.app.doctor.parts import (
     check_installation,
     check_settings,
@@ -45,6 +45,7 @@ FIRST: Final = (
     ),
     Source(check_settings, ("settings.known",)),
     Source(check_logs, ("ledger.lines", "versions.rows", "versions.commitments", "vault.format")),
+    Source(check_others, ("ledger.others",)),
 )  # fmt: skip
 THEN: Final = (
     Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),

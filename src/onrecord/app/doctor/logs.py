@@ -24,6 +24,21 @@ def check_logs(session: Session) -> Iterator[Problem]:
         yield from _check_log(session, log, erased)
 
 
+def check_others(session: Session) -> Iterator[Problem]:
+    """Yield a problem for each log of another installation: only the user knows whether it is theirs."""
+    seen = session.store.list_seen()
+    for head in session.store.list_logs():
+        if head.is_own:
+            continue
+        path, since = f".onrecord/{head.log}", [ts for _, ts in seen.get(head.log, ())]
+        if since:
+            message = f"the log of another installation, {head.entries} entries, named here since {min(since)}"
+            yield Problem(path, 0, "log_other", Severity.INFO, message)
+        else:
+            message = f"the log of another installation, {head.entries} entries, not named here before"
+            yield Problem(path, 0, "log_new", Severity.WARNING, message)
+
+
 def check_proofs(session: Session, verifier: Verifier) -> Iterator[Problem]:
     """Yield a problem for each log whose verification fails."""
     for report in check_every_log(session, verifier, Current()):
@@ -57,6 +72,8 @@ def _check_log(session: Session, log: LogId, erased: set[str]) -> Iterator[Probl
                 is_whole = False
                 yield item
             else:
+                if is_whole and item.ref.seq < seq:
+                    yield _name_unspoken(log, item.ref.seq)
                 row = item
         found = row if row is not None and row.ref.seq == seq else None
         fault = judge_row(describe_row(found) if found is not None else None, entry)
@@ -65,4 +82,13 @@ def _check_log(session: Session, log: LogId, erased: set[str]) -> Iterator[Probl
         if fault is not None:
             message = f"entry {seq}: {MESSAGES[fault]}"
             yield Problem(f".onrecord/{log}/versions", 0, "version_altered", Severity.CRITICAL, message)
-    yield from (item for item in rows if isinstance(item, Problem))
+    for item in rows:
+        if isinstance(item, Problem):
+            yield item
+        elif is_whole:
+            yield _name_unspoken(log, item.ref.seq)
+
+
+def _name_unspoken(log: LogId, seq: int) -> Problem:
+    message = f"row {seq}: no entry speaks of it"
+    return Problem(f".onrecord/{log}/versions", 0, "version_altered", Severity.CRITICAL, message)

@@ -185,7 +185,7 @@ class Applier:
             case "create":
                 return self.placer.create(draft.path, draft.data, row.ref.seq)
             case "append" if draft.turn is not None:
-                return self.placer.append(draft.path, draft.data, draft.turn.offset_bytes)
+                return self.placer.append(draft.path, draft.data, draft.turn.offset_bytes, row.ref.seq)
             case _:
                 return self.placer.replace(draft.path, draft.data, change.pre_sha256, row.ref.seq)
 

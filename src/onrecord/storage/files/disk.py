@@ -23,6 +23,7 @@ from onrecord.storage.files import syscalls
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _SMALL_BYTES = 1 << 20
+_LEADING_OUT = frozenset(("", ".", ".."))
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -88,6 +89,8 @@ class Disk:
         done = ""
         try:
             for part in path.split("/") if path else ():
+                if part in _LEADING_OUT:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
                 inner = -1
                 if self.links:
                     done = f"{done}/{part}" if done else part
@@ -296,7 +299,8 @@ def _read_open(fd: int, offset: int, size_bytes: int) -> bytes:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
-    wanted = found.st_size - offset if size_bytes < 0 else size_bytes
+    there = found.st_size - offset
+    wanted = there if size_bytes < 0 else min(size_bytes, there)
     if 0 < wanted <= _SMALL_BYTES:
         part = os.pread(fd, wanted, offset)
         if len(part) == wanted:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.errors import DamagedError, NewerFormatError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, Seq, is_log_id
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.store import VersionRow
@@ -19,6 +19,8 @@ from onrecord.storage.files.vault_config import MACHINE_FOLDER
 
 # A row's `v` stands before its `version` and `workspace` alone, and a workspace has at most 2,000 characters.
 _TAIL_BYTES = 16_384
+# Of a key or a signed head; what is longer is cut, and so is none.
+_NOTE_MAX_BYTES = 1 << 20
 _UPGRADE = "Upgrade onrecord; what is here stays as it is."
 
 
@@ -34,7 +36,8 @@ class _Measured:
 class LogFolders:
     """The folders `.onrecord/<log id>` of one vault.
 
-    `newer` tells why the vault may not be written: the first thing of a newer format that was met.
+    `newer` tells why the vault may not be written: the first thing of a newer format that was met; `problems` has for
+    each log why its ledger cannot be read.
     """
 
     def __init__(self, vault: Disk) -> None:
@@ -42,6 +45,7 @@ class LogFolders:
         self._measured: dict[LogId, _Measured] = {}
         self._looked: set[LogId] = set()
         self.newer = ""
+        self.problems: dict[LogId, Problem] = {}
 
     def list_ids(self) -> list[LogId]:
         """Return the logs that have a folder, ascending.
@@ -84,6 +88,15 @@ class LogFolders:
             known.segment, known.size_bytes = number, offset
         self._measured[log] = known
         return known.entries
+
+    def count_foreign(self, log: LogId) -> int:
+        """Count as `count_entries`; a log that cannot be read has none and is named in `problems`: it stops nothing."""
+        try:
+            return self.count_entries(log)
+        except (DamagedError, StorageFailedError) as error:
+            path, reason = f"{MACHINE_FOLDER}/{log}", f"another log: {error.reason}"
+            self.problems[log] = Problem(path, 0, "entry_unreadable", Severity.CRITICAL, reason, error.hint)
+            return 0
 
     def look_for_newer(self, log: LogId) -> None:
         """Look, once, at the last lines of ledger and versions store: a newer program that wrote goes on doing so.
@@ -186,7 +199,7 @@ class LogFolders:
         """
         path = f"{MACHINE_FOLDER}/{log}/{name}"
         with storage_errors("read the log"):
-            return self._vault.read(path) if self._vault.stat(path) is not None else None
+            return self._vault.read(path, 0, _NOTE_MAX_BYTES) if self._vault.stat(path) is not None else None
 
     def _open(self, log: LogId, store: str) -> SegmentReader:
         return SegmentReader(self._vault, f"{MACHINE_FOLDER}/{log}/{store}")

@@ -151,8 +151,10 @@ class Placer:
                 break
         return False
 
-    def append(self, path: str, data: bytes, offset: int) -> Placed:
+    def append(self, path: str, data: bytes, offset: int, seq: int) -> Placed:
         """Put a block behind a transcript of `offset` bytes; if the user has edited the file, at its end.
+
+        A file that has other names (hard links) gives way to one of its own first: those may lie outside the vault.
 
         Raises:
             OSError: not placed.
@@ -160,13 +162,20 @@ class Placer:
         found = self._disk.stat(path)
         if found is None:
             raise FileNotFoundError(errno.ENOENT, "the transcript is gone", path)
+        displaced = self._separate(path, seq) if found.st_nlink > 1 else None
         if found.st_size == offset:
             self._disk.write_at(path, offset, data)
         else:
             there = self._disk.read(path)
             gap = b"" if not there or there.endswith(b"\n") else b"\n\n"
             self._disk.write_at(path, len(there), gap + data)
-        return self._note(path)
+        self._note(path)
+        return Placed(path, displaced)
+
+    def _separate(self, path: str, seq: int) -> bytes | None:
+        """Put a file of the same bytes in the place of one with several names; return an edit that gave way, if any."""
+        there = self._disk.read(path)
+        return self.replace(path, there, hashlib.sha256(there).digest(), seq).displaced
 
     def settle_region(self, path: str, data: bytes, offset: int, seq: int) -> Placed:
         """After a crash: bring a transcript's head (offset 0) or one block to its place; what follows it is kept.
@@ -183,10 +192,18 @@ class Placer:
         region = there[offset : offset + len(data)]
         if region == data or data in there:
             return self._note(path)
-        if len(there) >= offset and all(byte in (0, wanted) for byte, wanted in zip(region, data, strict=False)):
+        if (
+            not self._has_other_names(path)
+            and len(there) >= offset
+            and all(byte in (0, wanted) for byte, wanted in zip(region, data, strict=False))
+        ):
             self._disk.overwrite(path, offset, data)
             return self._note(path)
-        return self.append(path, data, -1)
+        return self.append(path, data, -1, seq)
+
+    def _has_other_names(self, path: str) -> bool:
+        found = self._disk.stat(path)
+        return found is not None and found.st_nlink > 1
 
     def settle(self, path: str, data: bytes, pre_sha256: bytes | None, seq: int, mark: bytes) -> Placed | None:
         """After a crash: bring a committed file to its place unless the user has edited there since.

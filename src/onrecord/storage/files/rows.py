@@ -13,8 +13,10 @@ from onrecord.domain.canonical import encode_canonical
 from onrecord.domain.entry_types import FORMS
 from onrecord.domain.errors import DamagedError, InvalidInputError
 from onrecord.domain.ids import EntryRef, LogId, parse_entry_ref
+from onrecord.domain.limits import VERSION_READ_MAX
 from onrecord.ports.store import Actor, TurnRow, VersionDraft, VersionRow
 from onrecord.storage.files.head import check_version
+from onrecord.storage.files.vault_config import MACHINE_FOLDER
 
 _MODES = frozenset({"placed", "observed", "displaced"})
 _ROLES = frozenset({"user", "assistant", "tool", "system", "document"})
@@ -25,6 +27,8 @@ _TURN_NEEDED: Final = frozenset(("turn", "source", "session", "role", "n", "at")
 _TURN_OPTIONAL: Final = frozenset({"speaker", "time"})
 _TURN_KEPT: Final = frozenset({"role", "time", "n", "at"})
 _NOBODY: Final = Actor()
+# What a system takes as a path at most.
+_PATH_MAX_CHARS: Final = 4_096
 
 
 _Form = Callable[[object], bool]
@@ -35,12 +39,32 @@ def _match(pattern: str) -> _Form:
     return lambda value: isinstance(value, str) and fullmatch(value) is not None
 
 
+def _is_number_of_a_version(value: object) -> bool:
+    return FORMS["ver"](value) and isinstance(value, int) and value <= VERSION_READ_MAX
+
+
 def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+    return isinstance(value, str) and (value.isascii() or _is_encodable(value))
+
+
+def _is_encodable(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_filled(value: object) -> bool:
-    return isinstance(value, str) and value != ""
+    return _is_text(value) and value != ""
+
+
+def _is_path(value: object) -> bool:
+    """Tell whether a path stays below the vault and out of the machine folder (vault.md, Path rules)."""
+    if not (_is_text(value) and isinstance(value, str)) or len(value) > _PATH_MAX_CHARS or "\0" in value:
+        return False
+    parts = value.split("/")
+    return parts[0] != MACHINE_FOLDER and all(part not in ("", ".", "..") for part in parts)
 
 
 def _is_list_of_text(value: object) -> bool:
@@ -51,7 +75,7 @@ def _is_list_of_text(value: object) -> bool:
 _FORMS: Final[Mapping[str, _Form]] = {
     "seq": FORMS["seq"],
     "id": FORMS["rec"],
-    "version": FORMS["ver"],
+    "version": _is_number_of_a_version,
     "kind": FORMS["kind"],
     "origin": FORMS["origin"],
     "status": FORMS["status"],
@@ -67,7 +91,7 @@ _FORMS: Final[Mapping[str, _Form]] = {
     "key": _match("[A-Za-z0-9_-]{22}"),
     "mode": lambda value: isinstance(value, str) and value in _MODES,
     "role": lambda value: isinstance(value, str) and value in _ROLES,
-    "path": _is_filled,
+    "path": _is_path,
     "type": _is_filled,
     "workspace": _is_text,
     "client": _is_text,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from onrecord.domain.checkpoint import parse_checkpoint, parse_note
 from onrecord.domain.entry import Entry, read_entry
-from onrecord.domain.errors import DamagedError
+from onrecord.domain.errors import DamagedError, StorageFailedError
 from onrecord.domain.ids import LogId
 from onrecord.domain.instants import Instant, to_unix_us
 from onrecord.domain.merkle import FrontierBuilder, hash_leaf
@@ -47,8 +47,10 @@ class ForeignHeads:
         A head covers the entries up to the first that is not sound. A log that contradicts its checkpoint or the head
         seen before is a problem and gives none, nor does one whose last entry is more than a day ahead of the clock.
 
+        One that cannot be read at all is a problem, too.
+
         Raises:
-            StorageFailedError, DamagedError: a ledger cannot be read.
+            StorageFailedError, DamagedError: a checkpoint cannot be read, or a ledger that could be read before.
         """
         advanced: dict[LogId, SeenHead] = {}
         for log in self._logs.list_ids():
@@ -56,7 +58,11 @@ class ForeignHeads:
                 continue
             known = seen.get(log)
             known_size = known.size if known is not None else 0
-            entries = self._logs.count_entries(log)
+            try:
+                entries = self._logs.count_entries(log)
+            except (DamagedError, StorageFailedError) as error:
+                self._blame(log, "entry_unreadable", error.reason)
+                continue
             if entries <= known_size:
                 continue
             judged = self._judged.get(log)

@@ -6,8 +6,8 @@ Lines of one log lie in `<folder>/NNNNNNNN.jsonl`, in the order of their sequenc
 from __future__ import annotations
 
 import errno
-import gzip
 import re
+import zlib
 from collections.abc import Iterator
 
 from onrecord.domain.errors import DamagedError
@@ -17,6 +17,9 @@ from onrecord.storage.files.head import StoreEnd
 _NAME = re.compile(r"(\d{8})\.jsonl(\.gz)?")
 _SEQ = re.compile(rb'"seq":(\d{1,16})')
 _READ_BYTES = 1 << 20
+# A segment of the ledger has at most 65,536 lines of 4 KiB, one of the versions store 64 MiB (docs/format).
+_SEGMENT_MAX_BYTES = 65_536 * 4_097
+_GZIP_WINDOW = 31
 # What the system says where a file, a folder or a link stands in the place of another one of them.
 _WRONG_KIND = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.ELOOP})
 _MEND = "Move it away and put the folder of the log back from a copy of the vault."
@@ -132,14 +135,44 @@ class SegmentReader:
             raise DamagedError(f"{path} is no regular file", hint=_MEND) from error
 
     def _read_segment(self, path: str, offset: int) -> Iterator[bytes]:
+        self._measure(path)
         if path.endswith(".gz"):
-            yield from gzip.decompress(self._read(path, 0, -1))[offset:].split(b"\n")[:-1]
+            yield from self._unpack(path)[offset:].split(b"\n")[:-1]
             return
         rest = b""
         while block := self._read(path, offset, _READ_BYTES):
             offset += len(block)
             *lines, rest = (rest + block).split(b"\n")
             yield from lines
+
+    def _measure(self, path: str) -> int:
+        """Return a segment's size in bytes.
+
+        Raises:
+            DamagedError: it is larger than a segment can be, so that reading it might never end.
+        """
+        found = self._disk.stat(path)
+        if found is not None and found.st_size > _SEGMENT_MAX_BYTES:
+            raise DamagedError(f"{path} is larger than a segment can be", hint=_MEND)
+        return found.st_size if found is not None else 0
+
+    def _unpack(self, path: str) -> bytes:
+        """Return the bytes of a packed segment, which may consist of several members.
+
+        Raises:
+            zlib.error, EOFError: it cannot be unpacked.
+        """
+        packed, parts, left = self._read(path, 0, -1), [], _SEGMENT_MAX_BYTES
+        while packed:
+            unpacker = zlib.decompressobj(_GZIP_WINDOW)
+            parts.append(unpacker.decompress(packed, left + 1))
+            left -= len(parts[-1])
+            if left < 0:
+                raise DamagedError(f"{path} is larger than a segment can be", hint=_MEND)
+            if not unpacker.eof:
+                raise EOFError("a packed segment ends early")
+            packed = unpacker.unused_data
+        return b"".join(parts)
 
     def find_line(self, seq: int) -> tuple[int, int] | None:
         """Return (segment, offset) of the first line whose `seq` is at least `seq`; None: past the end."""
@@ -166,8 +199,8 @@ class SegmentReader:
         return None
 
     def _bisect(self, path: str, seq: int) -> int | None:
-        found = self._disk.stat(path)
-        low, high, best = 0, found.st_size if found else 0, None
+        low, best = 0, None
+        high = self._measure(path)
         while low < high:
             middle = (low + high) // 2
             start, line = self._line_from(path, middle, low)

@@ -17,6 +17,7 @@ from onrecord.domain.errors import (
 )
 from onrecord.domain.ids import EntryRef, LogId, Seq, VaultId
 from onrecord.domain.instants import Instant
+from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
 from onrecord.domain.merkle import EMPTY_ROOT
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import FileRow
@@ -255,7 +256,7 @@ class FileVaultStore:
         """Return the logs found in the vault, own first, then by id."""
         own = [LogHead(self.log, True, self.entries)] if self.log else []
         others = (log for log in self._logs.list_ids() if log != self.log)
-        return [*own, *(LogHead(log, False, self._logs.count_entries(log)) for log in others)]
+        return [*own, *(LogHead(log, False, self._logs.count_foreign(log)) for log in others)]
 
     def list_seen(self) -> Mapping[LogId, Sequence[tuple[int, Instant]]]:
         """Return, per other log, the sizes that own entries name in `seen`, each with that entry's record time."""
@@ -268,10 +269,17 @@ class FileVaultStore:
         return seen
 
     def read_rows(self, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
-        """Yield the rows of a log with seq >= first, in order, pending ones of the own log included."""
-        last = first - 1
+        """Yield the rows of a log with seq >= first, in order, pending ones of the own log included.
+
+        A row behind the end of the ledger is no version yet: it has not arrived whole, or nobody recorded it.
+        """
+        last, end = first - 1, 0
         for row in self._logs.read_rows(log, first):
             if isinstance(row, VersionRow):
+                if row.ref.seq >= end:
+                    end = max(self.entries if log == self.log else 0, self._logs.count_foreign(log))
+                if row.ref.seq >= end:
+                    continue
                 last = row.ref.seq
             yield row
         if log == self.log and self._writer is not None:
@@ -319,7 +327,9 @@ class FileVaultStore:
             return describe_file(self._vault, path)
 
     def read_file(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
-        """Return a file's bytes, whole or a part, without following links."""
+        """Return a file's bytes, whole (one byte more than is taken in, at most) or a part, without following links."""
+        if size_bytes < 0:
+            size_bytes = ADOPTED_FILE_MAX_BYTES + 1 - offset
         with storage_errors("read a file"):
             try:
                 return self._vault.read(path, offset, size_bytes)
@@ -332,7 +342,7 @@ class FileVaultStore:
 
     def find_problems(self) -> Sequence[Problem]:
         """Return what the store knows to be wrong with itself."""
-        problems = [*self._problems, *self._foreign.problems.values()]
+        problems = [*self._problems, *self._logs.problems.values(), *self._foreign.problems.values()]
         if self._obstacle is not None:
             error = self._obstacle
             problems.append(Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint))
