@@ -252,8 +252,9 @@ def test_doctor_goes_on_where_the_settings_of_the_user_are_broken(
     break_settings(home, text, monkeypatch)
     done = home.run("doctor")
     assert done.status == status, done.out
-    assert [(item["check"], item["code"]) for item in done.data["findings"]] == [("settings.known", code)]
-    assert {check["status"] for check in done.data["checks"] if check["id"].startswith("files.")} == {"ok"}
+    found = [item for item in done.data["findings"] if item["code"] != "reconciling"]  # files of just now may wait
+    assert [(item["check"], item["code"]) for item in found] == [("settings.known", code)]
+    assert {check["status"] for check in done.data["checks"] if check["id"].startswith("files.")} <= {"ok", "info"}
     monkeypatch.delenv("ONRECORD_CONFIG")
     assert home.run("doctor").status == 0
 
@@ -272,8 +273,9 @@ def test_doctor_goes_on_where_a_variable_cannot_be_used(
     monkeypatch.setenv(variable, value)
     done = home.run("doctor")
     assert done.status == status, done.out
-    assert [(item["check"], item["code"]) for item in done.data["findings"]] == [("settings.known", code)]
-    assert value not in done.data["findings"][0]["message"]
+    found = [item for item in done.data["findings"] if item["code"] != "reconciling"]  # files of just now may wait
+    assert [(item["check"], item["code"]) for item in found] == [("settings.known", code)]
+    assert value not in found[0]["message"]
     monkeypatch.delenv(variable)
     assert home.run("doctor").status == 0
 

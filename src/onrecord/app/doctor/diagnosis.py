@@ -63,7 +63,7 @@ _TOLD: Final = {
     "index_in_memory": "the index cannot be used where it lies and is made in memory",
     "index_unusable": "the index is absent, damaged or another one",
     "locked": "another process writes, so that what it writes is not looked at",
-    "reconciling": "another process writes, so that not all files have been compared",
+    "reconciling": "not all files have been compared yet: one is being saved, or another process writes",
 }
 
 
