@@ -237,6 +237,22 @@ def test_a_copied_vault_of_which_both_copies_are_used_comes_together_again(tmp_p
     check(second)
 
 
+def test_a_change_made_when_file_and_log_have_only_just_come_goes_into_that_file(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    record = first.remember("the first words")["id"]
+    path = get_path(first, record)
+    session = second.open()
+    bring_log(first, second)
+    bring_file(first, second, path)
+    assert update(session, {"id": record, "text": "the second words", "expect": 1}).data["version"] == 2
+    session.close()
+    assert get_path(second, record) == path
+    assert [row.draft.origin for row in list_rows(second) if row.draft.path == path] == ["agent", "agent"]
+    check(first, second)
+
+
 def put_back(backup: Path, target: Path) -> None:
     """Replace the files of a folder, but not the folder itself."""
     for path in sorted(target.rglob("*"), reverse=True):

@@ -144,8 +144,11 @@ def locate_current(
             raise PendingSyncError("the file of this memory has come before its version")
         head = resolve_current(record_id, reader)
         place = locate(session, reader, head)
+        has_come = place.stamp is None and not place.is_missing and reader.get_file(head.path) is None
     if place.is_missing:
         observe_all_under_lock(session, unit, reply)
+    elif has_come and session.store.stat_file(head.path) is not None:
+        observe_under_lock(session, unit, [head.path], reply)
     elif place.stamp is None or place.is_unchanged:
         _check_arrived(place)
         return head, place
