@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO
 
 from onrecord.surfaces.services import Opened, Services
@@ -290,13 +291,10 @@ class _LateMerger:
 
 def _may_write(store: FileVaultStore) -> bool:
     """Tell whether nothing forbids writing; else no file is judged, and refreshing has said why."""
-    from onrecord.domain.errors import OnRecordError
-
-    try:
+    with suppress(import_module("onrecord.domain.errors").OnRecordError):
         store.check_writable()
-    except OnRecordError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _open_index(store: FileVaultStore, opening: Reply) -> tuple[Index, bool, bool]:
@@ -366,7 +364,7 @@ def list_lines(source: str | BinaryIO) -> Iterable[bytes]:
 
 SERVICES = Services(
     settle_settings, name_caller, make_vault, open_vault, adopt_vault, look_into_vault, list_sources, list_lines,
-    get_verifier,
+    get_verifier, lambda: import_module("onrecord.adapters.watcher").FileWatcher(),
 )  # fmt: skip
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import onrecord as package
+from onrecord.adapters.watcher import FileWatcher
 from onrecord.app.catalog import OPERATIONS
 from onrecord.app.links import unlink
 from onrecord.app.read import batch_read
 from onrecord.app.session import Caller, Channel
+from onrecord.ports.watching import Hints
 from tests.surface.cli import CommandLine
 from tests.surface.test_conflicts import Case
 
@@ -108,6 +110,8 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     call("source_remove", "gone", at_terminal=True)
     (edited,) = Path(onrecord.vault, "events/s").iterdir()
     edited.write_text(edited.read_text().replace("kumquat turn", "changed turn"))
+    monkeypatch.setattr(FileWatcher, "wait", lambda watcher, timeout_s: Hints(is_ended=True))
+    seen["watch"].append(json.loads(onrecord("watch").out.splitlines()[-1])["data"])
     for name in ("doctor", "verify", "config", "reindex", "help"):
         call(name)
     call("help", "find")

@@ -18,7 +18,7 @@ from onrecord.app.operation import Kind
 from tests.surface.cli import CommandLine
 
 # Operations that the command line alone has, and `import`, of which each format is a method.
-METHODS = {name: name for name in OPERATIONS if name not in ("init", "config", "help", "import")}
+METHODS = {name: name for name in OPERATIONS if name not in ("init", "config", "help", "import", "watch")}
 OF_IMPORT = {"import_turns": {"path", "workspace", "source"}, "import_markdown": {"path", "workspace"}}
 
 

@@ -82,6 +82,13 @@ SETTLE: Final = Operation(
     ),
     ("id", "record", "version", "kept", "copies?", "removed?"),
 )
+WATCH: Final = Operation(
+    "watch",
+    "Take in outside edits as they are saved, until ended; one line a change, with --json one object.",
+    (Argument("rescan", Kind.INTEGER, "seconds between two comparisons of all files, default 600", minimum=1,
+              maximum=86_400),),
+    ("versions", "comparisons"),
+)  # fmt: skip
 
 PROPOSALS: Final = Operation(
     "proposals",
@@ -102,4 +109,5 @@ OUTSIDE_OPERATIONS: Final[tuple[Operation, ...]] = (
     LINK,
     UNLINK,
     PROPOSALS,
+    WATCH,
 )

@@ -312,6 +312,10 @@ class VaultStore(Protocol):
         """
 
     @property
+    def folder(self) -> str:
+        """The vault's folder, absolute, links resolved."""
+
+    @property
     def links(self) -> LinkBook:
         """The links in the vault that the user allowed on this machine; no other is followed."""
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onrecord.config import Settings
     from onrecord.ports.signing import Verifier
     from onrecord.ports.sources import SourceFile
+    from onrecord.ports.watching import Watcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Services:
         list_sources: Markdown files of an import, by path.
         list_lines: lines of a turns import, of a path or a stream.
         get_verifier: what checks signatures.
+        make_watcher: what gives hints of changed files.
     """
 
     settle_settings: Callable[[Mapping[str, object], Mapping[str, str], bool], Settings]
@@ -61,3 +63,4 @@ class Services:
     list_sources: Callable[[str], Iterator[SourceFile]]
     list_lines: Callable[[str | BinaryIO], Iterable[bytes]]
     get_verifier: Callable[[], Verifier]
+    make_watcher: Callable[[], Watcher]

@@ -114,6 +114,11 @@ class FileVaultStore:
         return self.config.vault
 
     @property
+    def folder(self) -> str:
+        """The vault's folder, absolute, links resolved."""
+        return os.path.realpath(self._options.folder)
+
+    @property
     def log(self) -> LogId:
         """This installation's log, empty where it is not known."""
         return self._log

@@ -54,6 +54,7 @@ COMMANDS: Final = {
     "import": ("onrecord.surfaces.cli.intake", "import_path"),
     "conflicts": ("onrecord.app.settle", "list_conflicts"),
     "settle": ("onrecord.app.settle", "settle"),
+    "watch": ("onrecord.surfaces.cli.watching", "watch"),
     "link": ("onrecord.app.links", "link"),
     "unlink": ("onrecord.app.links", "unlink"),
     "replay": ("onrecord.app.replay", "replay"),
