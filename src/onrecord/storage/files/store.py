@@ -72,6 +72,7 @@ class FileVaultStore:
     def __init__(self, options: StoreOptions, keys: KeyMaker, clock: Clock, ids: IdSource) -> None:
         self.config: VaultConfig = read_config(options.folder)
         self._options = options
+        self.folder = os.path.realpath(options.folder)
         self._keys = keys
         self._clock = clock
         self._ids = ids
@@ -112,11 +113,6 @@ class FileVaultStore:
     def vault(self) -> VaultId:
         """The vault's id."""
         return self.config.vault
-
-    @property
-    def folder(self) -> str:
-        """The vault's folder, absolute, links resolved."""
-        return os.path.realpath(self._options.folder)
 
     @property
     def log(self) -> LogId:
