@@ -82,7 +82,7 @@ def test_a_file_restored_from_the_trash_brings_its_memory_back(home: Home, place
     back.parent.mkdir(exist_ok=True)
     trash.rename(back)
     if is_index_lost:
-        home.lose_index()
+        rebuild(home.session, lambda _: None)
     home.look()
     assert home.is_found(0)
     assert list_states(home, 0) == [(1, "superseded", "agent"), (2, "retired", "file"), (3, "current", "file")]

@@ -104,8 +104,10 @@ def _name_unread(disk: Disk, folder: str, judge: LinkJudge, error: OSError) -> l
     try:
         with disk.folder(parent) as fd:
             is_link = stat.S_ISLNK(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode)
-    except OSError:
+    except FileNotFoundError:
         return []
+    except OSError:
+        is_link = False
     problem = judge(folder) if is_link else None
     if problem is None:
         message = f"the folder cannot be read: {os.strerror(error.errno or 0)}"

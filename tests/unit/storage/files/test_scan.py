@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from onrecord.domain.filenames import RECORD_FOLDERS
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import FileRow
 from onrecord.ports.store import FileState
@@ -110,3 +112,14 @@ def test_many_small_folders_make_few_pieces(disk: Disk) -> None:
     for number in range(100):
         (Path(disk.root) / "memories" / str(number)).mkdir()
     assert [len(found) for found in compare_records(disk, {})] == [3]
+
+
+def test_a_disk_that_fails_says_nothing_of_what_it_held(tmp_path: Path) -> None:
+    class Failing(Disk):
+        def folder(self, path: str):
+            raise OSError(errno.EIO, "gone")
+
+    found = list(scan_records(Failing(str(tmp_path))))
+    assert {(item.path, item.code) for item in found if isinstance(item, Problem)} == {
+        (folder, "folder_unreadable") for folder in RECORD_FOLDERS
+    }
