@@ -57,4 +57,4 @@ class LinkBook(Protocol):
         """
 
     def is_away(self, path: str) -> bool:
-        """Tell whether a path lies below an allowed link that leads nowhere now, so that nothing is known of it."""
+        """Tell whether nothing is known of a path: it lies in a cloud, or below a link that leads nowhere now."""

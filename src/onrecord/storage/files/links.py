@@ -88,7 +88,12 @@ class VaultLinks:
         return "changed"
 
     def is_away(self, path: str) -> bool:
-        """Tell whether a path lies below an allowed link that leads nowhere, or elsewhere."""
+        """Tell whether a path lies below an allowed link that leads nowhere or elsewhere, or its file is in a cloud."""
+        parent, _, name = path.rpartition("/")
+        with suppress(OSError):
+            # What iCloud leaves in the place of a file that it has taken off this disk.
+            if self._vault.stat(f"{parent}/.{name}.icloud") is not None:
+                return True
         return any(path.startswith(f"{link.path}/") and self._judge(link) != "open" for link in self._links.values())
 
     def find_problem(self, path: str) -> Problem | None:
