@@ -152,7 +152,6 @@ def has_markers(text: str) -> bool:
     return any(mark in text for mark in ("<<<<<<< ", "\n=======\n", ">>>>>>> "))
 
 
-@pytest.mark.xfail(strict=True, reason="conflicts: markers that git leaves in a file are taken for its text")
 def test_markers_of_a_merge_are_nobodys_text_and_both_sides_are_kept(first: Clone, second: Clone) -> None:
     record = first.remember("the first words")["id"]
     first.push()

@@ -29,7 +29,7 @@ from onrecord.domain.record import KeyValue, read_record, render_record
 from onrecord.domain.redaction import redact
 from onrecord.domain.trust import choose_weakest
 from onrecord.ports.index import IndexReader, VersionHead
-from onrecord.ports.store import Change, VersionDraft, VersionRow, WriteUnit
+from onrecord.ports.store import DISPLACING, Change, VersionDraft, VersionRow, WriteUnit
 
 # An editor that saves again and again while its edits are merged is merged with so often; then a conflict opens.
 _MERGE_ROUNDS = 3
@@ -127,8 +127,6 @@ def _attend_one(
         return None
     with session.index.read() as reader:
         current = reader.get_current(head.id)
-        versions = reader.list_versions(head.id)
-    was_in_place = any(known.path == head.path and not known.is_displaced for known in versions)
     rows = [session.store.read_row(item.ref) for item in (current, head) if item is not None]
     sides = [row for row in rows if row is not None and not (row.is_erased or row.is_sealed)]
     if current is None or len(sides) < 2:
@@ -136,7 +134,7 @@ def _attend_one(
     ours, theirs = sides
     if says_the_same(ours.draft.data, theirs.draft.data, session.yaml):
         return None
-    if may_merge and was_in_place:
+    if may_merge and theirs.actor == DISPLACING:
         merged = _merge(session, unit, reply, current, ours, theirs)
         if merged:
             reply.warnings.append(f"an edit made outside of {head.id} was merged into it as version {merged}")

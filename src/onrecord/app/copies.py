@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from onrecord.app.comparison import Comparison
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found
 from onrecord.app.judging import has_bytes
@@ -48,15 +49,15 @@ def hold_back(session: Session, states: Mapping[str, FileState]) -> set[str]:
     return held
 
 
-def list_orphans(session: Session) -> list[str]:
-    """Return the copies whose memory has no file any more: they may be that file now. Nothing but stamps is read."""
+def add_orphans(session: Session, comparison: Comparison) -> list[str]:
+    """Return the files that differ, and the copies whose memory has lost its file: they may be that file now."""
     orphans: list[str] = []
     with session.index.read() as reader:
-        for stamp in reader.find_files_of(COPY_MARK):
+        for stamp in reader.find_files_of(COPY_MARK) if comparison.unmet else ():
             row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
             if row is not None and _has_lost_file(session, reader, row.draft.id):
                 orphans.append(stamp.path)
-    return orphans
+    return [*comparison.changed, *orphans]
 
 
 def may_be_copy(session: Session, reader: IndexReader, found: Found) -> bool:
@@ -156,7 +157,7 @@ def keep_copies(session: Session, unit: WriteUnit, copies: Iterable[tuple[Found,
                 number = choose_number(reader, head.id) + sum(
                     item.draft is not None and item.draft.id == head.id for _, item in waiting
                 )
-            waiting.append((found, _plan(session, head, versions, found, number)))
+            waiting.append((found, plan_aside(session, head, versions, found, number)))
         if len(waiting) >= _BATCH_COUNT:
             made += _commit(session, unit, waiting, now_ns, reply)
             waiting = []
@@ -173,7 +174,10 @@ def _is_ahead(session: Session, versions: Sequence[VersionHead], found: Found) -
     return by is not None and by.log != session.store.log and all(version.ref != by for version in versions)
 
 
-def _plan(session: Session, head: VersionHead, versions: Sequence[VersionHead], found: Found, number: int) -> Change:
+def plan_aside(
+    session: Session, head: VersionHead, versions: Sequence[VersionHead], found: Found, number: int
+) -> Change:
+    """Return the change that keeps a file's text as a version that is never current."""
     draft = VersionDraft(
         head.id, number, head.kind, found.state.path, found.data, "file", head.workspace, status=head.status,
         parents=(_find_parent(session, head, versions, found),), mode="displaced",

@@ -80,7 +80,10 @@ def judge_file(
     claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
     base = held or claimed or head
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
-    parents = list_equal_tips(session, reader, base)
+    if base.is_displaced:  # marks of git stood there, or a copy was put over the file: the edit comes from both
+        parents = (*list_equal_tips(session, reader, head), base.ref)
+    else:
+        parents = list_equal_tips(session, reader, base)
     is_branch = any(tip.ref not in parents for tip in find_tips(session, reader, head.id))
     draft = replace(draft, parents=parents, protection=find_protection(session, head))
     return Judgement(head.id, change=Change("record.observe", draft), is_branch=is_branch)

@@ -12,10 +12,11 @@ from onrecord.app.absences import look
 from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
-from onrecord.app.copies import find_copied, hold_back, keep_copies, list_orphans, may_be_copy
+from onrecord.app.copies import add_orphans, find_copied, hold_back, keep_copies, may_be_copy
 from onrecord.app.identity import Found, Identities, Identity, has_left, read_bytes
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
+from onrecord.app.marked import keep_sides
 from onrecord.app.moves import record_moves
 from onrecord.app.pending import build_loose, find_awaited
 from onrecord.app.proposals import Requests
@@ -25,6 +26,7 @@ from onrecord.app.stamps import hash_data, stamp_file
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import BATCH_MAX_BYTES
+from onrecord.domain.merge_marks import Sides, split_marked
 from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, WriteUnit
@@ -74,7 +76,7 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
         session.comparison = comparison
         reply.degrade("reconciling", "The files are still being compared; ask again for what was edited meanwhile.")
         return 0
-    changed = sorted({*_add_orphans(session, comparison), *session.settling.put_off})
+    changed = sorted({*add_orphans(session, comparison), *session.settling.put_off})
     made = reconcile_paths(session, changed, reply, wait_s=wait_s) if changed else 0
     look(session, reply, comparison.unmet, has_unread=comparison.has_unread, wait_s=wait_s)
     return made
@@ -144,14 +146,9 @@ def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply) -> i
     """
     comparison = Comparison(session.store, session.index)
     comparison.advance()
-    made = _pass_over(session, unit, _add_orphans(session, comparison), reply).finish()
+    made = _pass_over(session, unit, add_orphans(session, comparison), reply).finish()
     attend(session, unit, reply)
     return made
-
-
-def _add_orphans(session: Session, comparison: Comparison) -> list[str]:
-    """Return the files that differ, and copies whose memory may have lost its file."""
-    return [*comparison.changed, *(list_orphans(session) if comparison.unmet else ())]
 
 
 def _pass_over(
@@ -206,6 +203,7 @@ class _Pass:
         self._identities = identities
         self._may_hold = may_hold
         self.held: list[FileState] = []
+        self._marked: list[tuple[Found, VersionHead, Sides]] = []
         self._pending = _Pending([], [], [], [])
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
@@ -247,10 +245,20 @@ class _Pass:
                 self.held.append(state)
                 return True
             identity = self._settle_retired(reader, found, identity)
-            if identity is None:
+            if identity is None or self._holds_marks(reader, found, identity):
                 return True
             judged = self._judge(reader, found, stamp, identity)
         self._take(found, judged)
+        return True
+
+    def _holds_marks(self, reader: IndexReader, found: Found, identity: Identity) -> bool:
+        """Tell whether git left its marks in a memory's file; its sides are then kept when the pass ends."""
+        head = reader.get_current(identity.known) if identity.known is not None else None
+        sides = split_marked(found.data) if head is not None and head.kind not in ("event", "conflict") else None
+        if head is None or sides is None:
+            return False
+        self._identities.assign(found.state.path, head.id)
+        self._marked.append((found, head, sides))
         return True
 
     def _settle_retired(self, reader: IndexReader, found: Found, identity: Identity) -> Identity | None:
@@ -355,6 +363,9 @@ class _Pass:
         if self._fresh or self._left or self._dropped:
             batch = IndexBatch(self._loose, files=self._fresh, removed_files=self._left, dropped=self._dropped)
             self._session.index.apply(batch)
+        for found, head, sides in self._marked:
+            self._session.settling.clear(found.state.path)
+            self._made += keep_sides(self._session, self._unit, found, head, sides, self._reply)
         if self.held:
             self._made += _take_held(self._session, self._unit, self.held, self._reply)
         return self._made

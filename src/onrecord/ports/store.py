@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from onrecord.domain.absences import Absences
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq, VaultId
@@ -24,6 +24,10 @@ class Actor:
 
     client: str = ""
     agent: str = ""
+
+
+# Who keeps an outside edit that a placement has displaced.
+DISPLACING: Final = Actor("onrecord")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,17 @@ from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.domain.pseudonym import SALT_BYTES, commit_bytes, make_pseudonym
 from onrecord.domain.record_time import choose_record_time
 from onrecord.ports.signing import Signer
-from onrecord.ports.store import Actor, Change, FileState, PlacedFile, Receipt, Stamp, VersionDraft, VersionRow
+from onrecord.ports.store import (
+    DISPLACING,
+    Actor,
+    Change,
+    FileState,
+    PlacedFile,
+    Receipt,
+    Stamp,
+    VersionDraft,
+    VersionRow,
+)
 from onrecord.ports.system import Clock, IdSource
 from onrecord.storage.files.adoption import Adoption, list_changes
 from onrecord.storage.files.applier import Outcome
@@ -27,7 +37,6 @@ from onrecord.storage.files.head import SeenHead
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.seen import ForeignHeads, list_seen_members
 
-_SYSTEM = Actor("onrecord")
 _WITH_STATUS = frozenset({"record.create", "record.update"})
 
 
@@ -119,7 +128,7 @@ class FileWriteUnit:
             )
             for row, data in outcome.displaced
         ]
-        rows = self._commit(changes, _SYSTEM, "")[1]
+        rows = self._commit(changes, DISPLACING, "")[1]
         outcome.displaced.clear()
         self._writer.drop_displaced()
         return rows
@@ -144,7 +153,7 @@ class FileWriteUnit:
         start = Change("log.start", None, {"key": signer.vkey(), "seen": first})
         accepted = list_changes(adoption, self._writer.log) if adoption is not None else ()
         further = (Change("log.seen", None, {"seen": part}) for part in more)
-        self._commit([start, *accepted, *further], adoption.actor if adoption is not None else _SYSTEM, "")
+        self._commit([start, *accepted, *further], adoption.actor if adoption is not None else DISPLACING, "")
 
     def _see_logs(self) -> None:
         """Before the first change of this unit: name the heads of other logs that have grown since they were named."""
@@ -152,7 +161,7 @@ class FileWriteUnit:
             return
         parts = list_seen_members(self._look())
         if parts:
-            self._commit([Change("log.seen", None, {"seen": part}) for part in parts], _SYSTEM, "")
+            self._commit([Change("log.seen", None, {"seen": part}) for part in parts], DISPLACING, "")
 
     def _look(self) -> Mapping[LogId, SeenHead]:
         head = self._writer.head

@@ -1,0 +1,71 @@
+"""The marks that git leaves in a file whose two sides it could not merge (git-merge-file, `diff3` style included)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_MARKS = {b"<": "ours", b"|": "base", b"=": "theirs", b">": "end"}
+_MARK = re.compile(rb"([<|=>])\1{6}(?![<|=>])(?:[ \t][^\r\n]*)?[\r\n]*\Z")
+_FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
+# What may follow what inside one marked place.
+_ORDER = {"ours": ("base", "theirs"), "base": ("theirs",), "theirs": ("end",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The two files that the marks stand between, as they were."""
+
+    ours: bytes
+    theirs: bytes
+
+
+def split_marked(data: bytes) -> Sides | None:
+    """Return both sides of a file with marks; None where there are none, or not a whole set of them in order.
+
+    Marks count at the beginning of a line and outside fenced code: a note may tell of them. A line of `=` alone is a
+    heading of Markdown anywhere else.
+    """
+    if b"<<<<<<<" not in data or b">>>>>>>" not in data:
+        return None
+    ours: list[bytes] = []
+    theirs: list[bytes] = []
+    state, fence, has_marks = "", b"", False
+    for line in data.splitlines(keepends=True):
+        mark = _read_mark(line) if not fence else ""
+        if not state:
+            if mark == "ours":
+                state = mark
+                continue
+            fence = _follow_fence(line, fence)
+            ours.append(line)
+            theirs.append(line)
+        elif mark in _ORDER[state]:
+            has_marks = has_marks or mark == "end"
+            state = "" if mark == "end" else mark
+        elif mark in ("ours", "end"):
+            return None
+        elif state != "base":
+            (ours if state == "ours" else theirs).append(line)
+    return Sides(_join(ours), _join(theirs)) if has_marks and not state else None
+
+
+def _read_mark(line: bytes) -> str:
+    match = _MARK.match(line)
+    return _MARKS[match[1]] if match is not None else ""
+
+
+def _follow_fence(line: bytes, fence: bytes) -> bytes:
+    """Return the fence that is open behind a line, empty for none."""
+    match = _FENCE.match(line)
+    if match is None:
+        return fence
+    if not fence:
+        return match[1]
+    is_closing = match[1].startswith(fence) and not line[match.end() :].strip()
+    return b"" if is_closing else fence
+
+
+def _join(lines: Sequence[bytes]) -> bytes:
+    return b"".join(lines)

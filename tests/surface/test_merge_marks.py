@@ -1,0 +1,95 @@
+"""Marks of git in a memory's file: the memory keeps its text, both sides are kept and stand in a conflict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onrecord.app.doctor.diagnosis import diagnose
+from onrecord.app.find import find
+from onrecord.app.read import read
+from onrecord.app.settle import settle
+from tests.surface.test_copies import Home
+from tests.vaults import check_verifies
+
+
+def mark(home: Home, ours: str = "line 4 ours", theirs: str = "line 4 theirs") -> bytes:
+    """Put marks around one line of the memory's file; return the file's bytes."""
+    path = home.place("Plan")
+    marked = f"<<<<<<< HEAD\n{ours}\n=======\n{theirs}\n>>>>>>> other"
+    path.write_text(path.read_text().replace("line 4 of the plan", marked))
+    return path.read_bytes()
+
+
+def read_text(home: Home, version: int | None = None) -> str:
+    return str(read(home.session, {"id": home.record, "version": version}).data["text"])
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_marks_are_never_the_memorys_text_and_both_sides_are_kept(tmp_path: Path, is_plain: bool) -> None:
+    home = Home(tmp_path, is_plain=is_plain)
+    before = read_text(home)
+    data = mark(home)
+    for _ in range(2):
+        home.take_in()
+        assert read_text(home) == before
+        assert home.list_memories() == {home.record}
+        assert home.list_modes()[1:] == ["displaced", "displaced"]
+        kept = [read_text(home, version) for version in (2, 3)]
+        assert [text.splitlines()[4] for text in kept] == ["line 4 ours", "line 4 theirs"]
+        assert not any("<<<<<<<" in text for text in (before, *kept))
+        assert len(home.list_open()) == 2
+        hits = find(home.session, {"query": "HEAD"}).data["results"]
+        assert hits == []
+        home.open_anew()
+    assert home.place("Plan").read_bytes() == data
+    diagnose(home.session, {})
+    check_verifies(home.session, may_differ=True)
+
+
+def test_a_side_that_is_known_is_not_kept_again(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    mark(home, ours="line 4 of the plan")
+    home.take_in()
+    assert home.list_modes() == ["placed", "displaced"]
+    assert len(home.list_open()) == 1
+
+
+def test_settling_puts_the_chosen_text_in_the_place_of_the_marks(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    mark(home, ours="line 4 of the plan")
+    home.take_in()
+    (conflict,) = home.list_open()
+    settle(home.session, {"id": conflict, "keep": "B"})
+    assert read_text(home).splitlines()[4] == "line 4 theirs"
+    assert "<<<<<<<" not in home.place("Plan").read_text()
+    assert home.list_open() == []
+    assert home.list_modes() == ["placed", "displaced", "placed"]
+    check_verifies(home.session)
+
+
+def test_a_file_that_is_mended_by_hand_is_an_edit_that_took_in_both(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    whole = home.place("Plan").read_text()
+    mark(home, ours="line 4 of the plan")
+    home.take_in()
+    home.place("Plan").write_text(whole.replace("line 4 of the plan", "line 4 mended"))
+    home.take_in()
+    assert read_text(home).splitlines()[4] == "line 4 mended"
+    assert home.list_modes()[-1] == "observed"
+    with home.session.index.read() as reader:
+        heads = reader.list_versions(home.record)  # type: ignore[arg-type]
+    row = home.session.store.read_row(heads[-1].ref)
+    assert row is not None
+    assert set(row.draft.parents) == {heads[0].ref, heads[1].ref}
+
+
+def test_a_note_that_tells_of_marks_in_code_is_a_note(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = home.place("Plan")
+    told = "```\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n```"
+    path.write_text(path.read_text().replace("line 4 of the plan", told))
+    home.take_in()
+    assert told in read_text(home)
+    assert home.list_open() == []
