@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.arguments import add_arguments, read_options, tell
 from bench.figures import Report, read_json, render_report, render_targets, write_json
 
-NAMES = ("remember", "find", "rebuild", "open", "turns", "cli")
+NAMES = ("remember", "find", "rebuild", "open", "adopt", "turns", "cli")
 
 
 def measure_all(arguments: Sequence[str], folder: Path) -> tuple[list[Report], list[str]]:
