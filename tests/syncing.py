@@ -77,8 +77,9 @@ class Machine:
                 yield row
 
     def list_records(self) -> list[str]:
-        """Return the ids of all records but transcripts, sorted."""
-        return sorted({str(row.draft.id) for row in self.list_rows() if row.draft.kind != "event"})
+        """Return the ids of all records but transcripts, in the order in which they were recorded."""
+        rows = sorted(self.list_rows(), key=lambda row: (row.recorded_at, row.ref.seq, row.draft.path))
+        return list(dict.fromkeys(str(row.draft.id) for row in rows if row.draft.kind != "event"))
 
     def read_text(self, record: str) -> str:
         """Return what is shown of a record."""
