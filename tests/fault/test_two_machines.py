@@ -319,7 +319,13 @@ def test_an_old_folder_of_one_log_put_back_stops_its_machine_and_loses_no_other_
     accept(first)
     assert first.remember("goes on in a new log")["id"]
     assert read_text(first, other) == "on the second machine"
-    assert (first.vault / get_path_of_file(first, record)).is_file()
+    path = first.vault / get_path_of_file(first, record)
+    assert first.find("written after the backup")[0][0] == record
+    assert list_texts(first, record) == [], "what was given up may still come from the other machine"
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith("by: ")))
+    first.clock.pass_s(60)
+    assert first.find("written after the backup")[0] == (record, 1)
+    assert list_texts(first, record) == [("file", "written after the backup")]
     check(first)
 
 
