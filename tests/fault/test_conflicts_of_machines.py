@@ -180,3 +180,20 @@ def test_a_full_disk_settles_nothing(tmp_path: Path) -> None:
     assert [item["id"] for item in list_conflicts(session, {}).data["conflicts"]] == [case.conflict]  # type: ignore[attr-defined]
     check_verifies(session)
     session.close()
+
+
+def test_where_files_travel_too_the_machines_agree_and_settle_once(tmp_path: Path) -> None:
+    first, second, record = make_branches(tmp_path)
+    bring(first, second)
+    (one,) = list_open(second)
+    bring(second, first)
+    assert [item["id"] for item in list_open(first)] == [one["id"]]
+    bring(first, second)
+    assert [item["id"] for item in list_open(second)] == [one["id"]]
+    second.call(lambda session: settle(session, {"id": one["id"], "keep": "B"}).data)
+    bring(second, first)
+    assert list_open(first) == []
+    texts = [machine.call(lambda session: read(session, {"id": record}).data["text"]) for machine in (first, second)]
+    assert texts[0] == texts[1]
+    for machine in (first, second):
+        machine.call(lambda session: check_verifies(session, may_differ=True))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.adapters.git_merge import GitMerger, find_git
+from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
@@ -189,3 +190,14 @@ def test_what_is_told_of_a_conflict_holds_after_the_index_is_made_anew(case: Cas
     case.session.close()
     case.session = open_session(case.vault, case.state, merger=GIT)
     assert list_open(case.session) == []
+
+
+def test_doctor_names_a_displaced_edit_until_it_is_settled(case: Case) -> None:
+    def count() -> int:
+        findings = diagnose(case.session, {}).data["findings"]
+        assert isinstance(findings, list)
+        return [item["code"] for item in findings].count("displaced_edit")
+
+    assert count() == 1
+    case.settle("B")
+    assert count() == 0

@@ -147,11 +147,14 @@ def _check_copies(session: Session, reader: IndexReader, head: VersionHead, reco
 
 
 def check_displaced(session: Session) -> Iterator[Problem]:
-    """Yield a problem for each outside edit that gave way to a write."""
+    """Yield a problem for each outside edit that gave way to a write and is neither merged nor settled."""
     with session.index.read() as reader:
+        waiting = {head.ref for head in reader.list_unsettled(session.store.log, _ALL)}
         for record, path in _list_records(reader):
-            for head in reader.list_versions(record):
-                if head.is_displaced:
+            displaced = [head for head in reader.list_versions(record) if head.is_displaced]
+            is_open = bool(displaced and reader.find_conflicts((record,)))
+            for head in displaced:
+                if is_open or head.ref in waiting:
                     yield describe_displaced(path, record, head.version)
 
 

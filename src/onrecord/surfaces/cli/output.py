@@ -139,6 +139,17 @@ def _print_history(data: Data) -> None:
     _print_next(data)
 
 
+def _print_conflicts(data: Data) -> None:
+    for item in data["conflicts"]:
+        state = f"{item['state']}: {item['decision']}" if "decision" in item else item["state"]
+        _say(f"{item['id']}  {state:8}  {item['since'][:10]}  {item['title']}")
+        for member in item["members"]:
+            _say(f"    {member}")
+    _print_next(data)
+    if "not_checked" in data:
+        _say(f"{data['not_checked']} memories that another machine touched are compared with the next write")
+
+
 def _print_doctor(data: Data) -> None:
     for item in data["findings"]:
         line = f":{item['line']}" if item["line"] else ""
@@ -229,6 +240,7 @@ def _print_source(data: Data) -> None:
 _PRINTERS: dict[str, Callable[[Data], None]] = {
     "find": _print_find,
     "read": _print_read,
+    "conflicts": _print_conflicts,
     "history": _print_history,
     "link": _print_links,
     "unlink": _print_links,
