@@ -378,9 +378,7 @@ class LogsFirst(TwoInstallations):
 
 
 class AnyOrder(TwoInstallations):
-    """Both work at once; files and parts of logs come as they will."""
-
-    has_twins = has_copies = False
+    """Both work at once; files and parts of logs come as they will, conflicting saves leave copies."""
 
 
 def make_case(machine: type[TwoInstallations], *, is_deep: bool) -> type[TestCase]:
