@@ -259,3 +259,24 @@ def test_a_plain_note_whose_older_bytes_come_late_makes_no_version(machines: tup
     assert second.find("butter") == [(record, 2)]
     assert len(list_rows(second, record)) == 2
     second.call(lambda session: remember(session, {"text": "goes on"}))
+
+
+def test_an_edit_of_a_memory_of_one_log_reads_as_many_rows_whatever_its_history(
+    machines: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = machines[0]
+    note = first.vault / "memories" / "journal.md"
+    counts = []
+    for number in range(8):
+        note.write_text(f"day {number}\n")
+        session = first.open()
+        reads: list[object] = []
+        plain = session.store.read_row
+        monkeypatch.setattr(
+            session.store, "read_row", lambda ref, plain=plain, reads=reads: reads.append(ref) or plain(ref)
+        )
+        note.write_text(f"evening of day {number}\n")
+        assert find(session, {"query": "day"}).data["results"]
+        counts.append(len(reads))
+        session.close()
+    assert counts[-1] == counts[1], counts

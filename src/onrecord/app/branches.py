@@ -41,24 +41,35 @@ def find_tips(session: Session, reader: IndexReader, record: RecordId) -> list[V
 
 
 def list_equal_tips(session: Session, reader: IndexReader, head: VersionHead) -> tuple[EntryRef, ...]:
-    """Return the parents of the next version: the given one, then the other tips that say the same, by falling order.
+    """Return the parents of the version that is made from a given one, as `plan_parents`."""
+    return plan_parents(session, reader, head)[0]
+
+
+def plan_parents(session: Session, reader: IndexReader, base: VersionHead) -> tuple[tuple[EntryRef, ...], bool]:
+    """Return the parents of the next version, and whether it leaves another tip of the record beside it.
+
+    They are the given one, then the other tips that say the same, by falling order. Where one log alone has made the
+    record no rows are read, whatever its history.
 
     Args:
         session: The opened vault.
         reader: Reads the index.
-        head: The version that the next one is made from. If it is no tip it alone is the parent.
+        base: The version that the next one is made from. If it is no tip it alone is the parent.
     """
-    tips = find_tips(session, reader, head.id)
-    others = [tip for tip in tips if tip.ref != head.ref]
-    if len(others) == len(tips) or not others:
-        return (head.ref,)
-    row = _read_row(session, head.ref)
+    heads = [head for head in reader.list_versions(base.id) if not head.is_displaced]
+    if all(head.ref.log == base.ref.log for head in heads):
+        return (base.ref,), base.ref != heads[-1].ref
+    tips = find_tips(session, reader, base.id)
+    others = [tip for tip in tips if tip.ref != base.ref]
+    if len(others) == len(tips):
+        return (base.ref,), True
+    row = _read_row(session, base.ref) if others else None
     equal = []
     for tip in others if row is not None else ():
         other = _read_row(session, tip.ref)
         if other is not None and row is not None and says_the_same(row.draft.data, other.draft.data, session.yaml):
             equal.append(tip.ref)
-    return (head.ref, *equal)
+    return (base.ref, *equal), len(equal) < len(others)
 
 
 def list_touched(session: Session) -> Sequence[RecordId]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onrecord.app.branches import find_tips, list_equal_tips
+from onrecord.app.branches import plan_parents
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found, Identity
 from onrecord.app.indexing import hash_text, read_own_text
@@ -80,11 +80,9 @@ def judge_file(
     claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
     base = held or claimed or head
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
+    parents, is_branch = plan_parents(session, reader, head if base.is_displaced else base)
     if base.is_displaced:  # marks of git stood there, or a copy was put over the file: the edit comes from both
-        parents = (*list_equal_tips(session, reader, head), base.ref)
-    else:
-        parents = list_equal_tips(session, reader, base)
-    is_branch = any(tip.ref not in parents for tip in find_tips(session, reader, head.id))
+        parents = (*parents, base.ref)
     draft = replace(draft, parents=parents, protection=find_protection(session, head))
     return Judgement(head.id, change=Change("record.observe", draft), is_branch=is_branch)
 
