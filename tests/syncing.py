@@ -78,7 +78,7 @@ class Machine:
 
     def list_records(self) -> list[str]:
         """Return the ids of all records but transcripts, in the order in which they were recorded."""
-        rows = sorted(self.list_rows(), key=lambda row: (row.recorded_at, row.ref.seq, row.draft.path))
+        rows = sorted(self.list_rows(), key=lambda row: (row.recorded_at, row.ref.seq, row.draft.path, row.ref.log))
         return list(dict.fromkeys(str(row.draft.id) for row in rows if row.draft.kind != "event"))
 
     def read_text(self, record: str) -> str:
