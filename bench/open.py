@@ -1,4 +1,7 @@
-"""Open: cost of opening a vault of unchanged files and of the first find, beside a bare scan and comparison of them."""
+"""Open: cost of opening a vault and of the first find, beside a bare scan and comparison of the same files.
+
+First with unchanged files, then after 1 % and 10 % were edited outside, then after half moved to another folder.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ NAME = "open"
 _OWN, _FIRST = "OnRecord open", "OnRecord open + first find"
 _BARE = "bare scandir + stat + compare"
 _PROCESS, _PYTHON = "new process: open + first find", "new process: bare Python"
+_CHANGE_COLUMNS = ("change", "first find, CPU ms", "taken in, CPU ms", "bare scan + compare, CPU ms")
 _COLUMNS = ("contender", "files", *COST_COLUMNS)
 # Whatever changed less than two seconds before it was last seen is read again.
 _SETTLE_S = 2.5
@@ -44,12 +48,51 @@ def measure_open(options: Options) -> Report:
         for contender in contenders:
             contender.call(questions[0])  # compiles
         costs = interleave(contenders, questions[1:])
+        changes = _measure_changes(place, manifest, questions[0])
     table = Table("Opening a vault of unchanged files", _COLUMNS)
     report.tables.append(table)
     for name, done in costs.items():
         table.add({"contender": name, "files": count, **list_cost_values(summarise(done))})
+    report.tables.append(changes)
     _judge(report, costs, count)
     return report
+
+
+def _measure_changes(place: Path, manifest: BareManifest, question: str) -> Table:
+    """Change files from outside, more and more, and open the vault after each change until all is taken in."""
+    table = Table("Opening it after changes from outside, once each", _CHANGE_COLUMNS)
+    files = sorted((place / "memories").rglob("*.md"))
+    for share in (100, 10):
+        chosen = files[::share]
+        for path in chosen:
+            path.write_text(path.read_text("utf-8") + "\nedited by hand\n", "utf-8")
+        _add_change(table, place, manifest, question, f"{len(chosen):,} files edited")
+    folder = place / "memories" / "moved"
+    folder.mkdir()
+    for path in files[: len(files) // 2]:
+        path.rename(folder / path.name)
+    _add_change(table, place, manifest, question, f"{len(files) // 2:,} files moved to another folder")
+    return table
+
+
+def _add_change(table: Table, place: Path, manifest: BareManifest, question: str, what: str) -> None:
+    time.sleep(_SETTLE_S)
+    with measure() as bare:
+        manifest.list_changed()
+    with measure() as first:
+        vault = onrecord.open(place)
+        vault.find(question)
+    with measure() as rest:
+        vault.status()
+    vault.close()
+    table.add(
+        {
+            "change": what,
+            "first find, CPU ms": first.cost.cpu_ms,
+            "taken in, CPU ms": (first.cost.cpu_ms or 0.0) + (rest.cost.cpu_ms or 0.0),
+            "bare scan + compare, CPU ms": bare.cost.cpu_ms,
+        }
+    )
 
 
 def _list_contenders(place: Path, manifest: BareManifest) -> list[Contender]:
