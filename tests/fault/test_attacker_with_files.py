@@ -12,9 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.app.find import find
+from onrecord.app.reconcile import reconcile
+from onrecord.app.remember import remember
+from onrecord.app.session import Reply
+from onrecord.storage.files.disk import Disk
 from tests.fault.forging import ForgedLog
 from tests.fault.hostile import get_log, get_record, run_all
 from tests.surface.cli import CommandLine
+from tests.vaults import make_vault, open_session
 
 pytestmark = pytest.mark.usefixtures("guarded")
 
@@ -179,3 +185,27 @@ def test_no_name_in_the_vault_reaches_the_terminal_as_a_command(onrecord: Comman
         shown = done.out + done.err
         assert shown
         assert not [char for char in shown if char in "\x1b\x07\x9b\u202e"], words
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "huge", "etc", "gone"])
+def test_a_file_that_is_replaced_between_its_stat_and_its_reading_leads_nowhere(tmp_path: Path, kind: str) -> None:
+    vault = tmp_path / "vault"
+    make_vault(vault)
+    target = vault / "memories" / "swapped.md"
+
+    class Swapping(Disk):
+        def read(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
+            if path == "memories/swapped.md" and target.is_file() and target.stat().st_size < 100:
+                target.unlink()
+                if kind != "gone":
+                    plant_special(target, kind, tmp_path)
+            return super().read(path, offset, size_bytes)
+
+    session = open_session(vault, tmp_path / "state", make_disk=Swapping)
+    kept = str(remember(session, {"text": "the true words"}).data["id"])
+    target.write_text("swapped words\n")
+    reconcile(session, Reply(), wait_s=None)
+    assert not target.is_file() or target.stat().st_size > 100 or target.is_symlink(), "nothing was swapped"
+    assert [hit["id"] for hit in find(session, {"query": "words root"}).data["results"]] == [kept]
+    assert remember(session, {"text": "later words"}).data["id"]
+    session.close()
