@@ -225,3 +225,37 @@ def test_an_edit_in_the_window_is_merged_after_a_crash_too(tmp_path: Path, step:
     assert read(later, {"id": record}).data["text"] == text
     check_verifies(later)
     later.close()
+
+
+def test_a_disk_that_is_full_after_the_write_keeps_the_edit_for_later(tmp_path: Path) -> None:
+    make_vault(tmp_path / "vault")
+    editor = Editor()
+    is_full = False
+
+    class FullDisk(make_meddled(editor.save, has_exchange=True)):  # type: ignore[misc]
+        def exchange(self, one: str, other: str) -> bool:
+            nonlocal is_full
+            done = super().exchange(one, other)
+            is_full = True
+            return bool(done)
+
+        def write_at(self, path: str, offset: int, data: bytes) -> None:
+            if is_full and "journal" in path:
+                raise OSError(28, "No space left on device")
+            super().write_at(path, offset, data)
+
+    session = open_session(tmp_path / "vault", tmp_path / "state", make_disk=FullDisk, merger=GIT)
+    is_full = False
+    record = str(remember(session, {"text": LINES, "title": "Plan"}).data["id"])
+    path = tmp_path / "vault" / "memories" / "default" / "Plan.md"
+    editor.text = path.read_text().replace("line 8\n", "line 8 by hand\n")
+    reply = update(session, {"id": record, "old": "line 0", "new": "line 0 by agent", "expect": 1})
+    assert reply.data["version"] == 2
+    assert any("waits to be kept" in warning for warning in reply.warnings)
+    is_full = False
+    remember(session, {"text": "another"})
+    text = LINES.replace("line 0", "line 0 by agent").replace("line 8", "line 8 by hand")
+    assert read(session, {"id": record}).data["text"] == text
+    assert not list(path.parent.glob(".onrecord*"))
+    check_verifies(session)
+    session.close()
