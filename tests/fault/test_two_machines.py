@@ -9,6 +9,7 @@ import pytest
 
 from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.adapters.system import SystemIds
+from onrecord.adapters.yaml_reader import RuamelReader
 from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.session import Session
@@ -41,9 +42,8 @@ def list_rows(machine: Machine) -> list[VersionRow]:
 
 def list_texts(machine: Machine, record: str) -> list[tuple[str, str]]:
     """Return origin and text of each version of a record that has arrived."""
-    rows = [row for row in list_rows(machine) if row.draft.id == record]
-    yaml = machine.call(lambda session: session.yaml)
-    return [(row.draft.origin, read_record(row.draft.data, row.draft.path, yaml).text) for row in rows]
+    drafts = [row.draft for row in list_rows(machine) if row.draft.id == record]
+    return [(draft.origin, read_record(draft.data, draft.path, RuamelReader()).text) for draft in drafts]
 
 
 def read_text(machine: Machine, record: str) -> str:
@@ -63,7 +63,6 @@ def change(machine: Machine, record: str, text: str) -> int:
 
 
 def exchange(first: Machine, second: Machine) -> None:
-    """Bring both logs over, and nothing else."""
     bring_log(first, second)
     bring_log(second, first)
 
