@@ -25,7 +25,7 @@ from onrecord.storage.reference import ReferenceIndex
 from onrecord.storage.sqlite.index import SqliteIndex
 
 CREATED = "2026-01-01T00:00:00.000000Z"
-KEYS = KeyMaker(generate_key, KeyFileSigner)
+KEYS = KeyMaker(generate_key, KeyFileSigner, Ed25519Verifier().verify)
 
 MakeDisk = Callable[[str], Disk]
 

@@ -127,12 +127,12 @@ def adopt_vault(settings: Settings, caller: Caller) -> tuple[Opened, str]:
         ConflictError: there is nothing to adopt.
         LockTimeoutError, VaultOfflineError, NewerFormatError, DamagedError, StorageFailedError: as named.
     """
-    from onrecord.adapters.keys import KeyFileSigner, generate_key
+    from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key
     from onrecord.adapters.system import SystemIds
     from onrecord.storage.files import installation
 
     acting, _ = _admit_caller(settings, caller)
-    keys = installation.KeyMaker(generate_key, KeyFileSigner)
+    keys = installation.KeyMaker(generate_key, KeyFileSigner, Ed25519Verifier().verify)
     aside = installation.adopt_vault(settings.vault_folder, settings.state_root, keys, SystemIds(), acting.actor)
     opened = open_vault(settings, caller)
     with opened.session.write():
@@ -172,14 +172,15 @@ def look_into_vault(settings: Settings, caller: Caller) -> Opened:
 
 
 def _open_store(settings: Settings, *, is_looking: bool = False) -> FileVaultStore:
-    from onrecord.adapters.keys import KeyFileSigner, generate_key
+    from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key
     from onrecord.adapters.system import SystemClock, SystemIds
     from onrecord.storage.files.installation import KeyMaker
     from onrecord.storage.files.store import FileVaultStore, StoreOptions
 
     wait_s, entries = settings.number("lock_wait_s"), int(settings.number("checkpoint_entries"))
     options = StoreOptions(settings.vault_folder, settings.state_root, wait_s, entries, is_looking)
-    return FileVaultStore(options, KeyMaker(generate_key, KeyFileSigner), SystemClock(), SystemIds())
+    keys = KeyMaker(generate_key, KeyFileSigner, Ed25519Verifier().verify)
+    return FileVaultStore(options, keys, SystemClock(), SystemIds())
 
 
 def _make_session(store: FileVaultStore, index: Index, policy: Policy, caller: Caller, owns: bool = False) -> Session:

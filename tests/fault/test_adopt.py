@@ -273,13 +273,14 @@ def test_an_adoption_cut_off_is_forgotten_when_the_newest_vault_comes_back(
 def test_two_processes_at_once_make_one_new_log(place: Place) -> None:
     code = (
         "import sys\n"
-        "from onrecord.adapters.keys import KeyFileSigner, generate_key\n"
+        "from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key\n"
         "from onrecord.adapters.system import SystemIds\n"
         "from onrecord.domain.errors import ConflictError\n"
         "from onrecord.ports.store import Actor\n"
         "from onrecord.storage.files.installation import KeyMaker, adopt_vault\n"
         "try:\n"
-        "    adopt_vault(sys.argv[1], sys.argv[2], KeyMaker(generate_key, KeyFileSigner), SystemIds(), Actor())\n"
+        "    keys = KeyMaker(generate_key, KeyFileSigner, Ed25519Verifier().verify)\n"
+        "    adopt_vault(sys.argv[1], sys.argv[2], keys, SystemIds(), Actor())\n"
         "except ConflictError:\n"
         "    sys.exit(3)\n"
     )

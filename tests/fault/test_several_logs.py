@@ -201,6 +201,43 @@ def test_a_log_that_is_not_the_one_seen_before_is_named_and_not_seen_again(
     assert verdict == "BROKEN"
 
 
+def list_problems(session: Session) -> set[str]:
+    return {problem.code for problem in (*session.store.find_problems(), *session.store.inspect())}
+
+
+@pytest.mark.parametrize("way", ["altered", "another key"])
+def test_a_log_whose_checkpoint_no_key_of_it_signed_is_named_and_not_seen_until_it_is_mended(
+    machines: tuple[Machine, Machine], way: str
+) -> None:
+    first, second = machines
+    first.remember("of the true log")
+    first.call(lambda session: session.store.checkpoint())
+    bring(first, second)
+    before = len(list_seen(second))
+    path = second.vault / ".onrecord" / first.log / "checkpoint"
+    sound = path.read_bytes()
+    lines = [line for _, line in first.call(lambda session: list(session.store.read_entries(session.store.log)))]
+    if way == "altered":
+        text, _, signature = sound.rpartition(b" ")
+        swapped = signature[:20] + (b"A" if signature[20:21] != b"A" else b"B") + signature[21:]
+        path.write_bytes(text + b" " + swapped)
+    else:
+        path.write_bytes(Key(9).sign_head(lines, len(lines)))
+    assert "checkpoint_unproven" in second.call(list_problems), "doctor says it before anything is written"
+
+    def write_twice(session: Session) -> None:
+        remember(session, {"text": "goes on"})
+        assert "checkpoint_unproven" in list_problems(session)
+        assert len(list_seen(second)) == before
+        path.write_bytes(sound)
+        remember(session, {"text": "goes on after the mend"})
+        assert "checkpoint_unproven" not in list_problems(session)
+
+    second.call(write_twice)
+    assert list_seen(second)[-1] == ("log.seen", len(lines))
+    second.call(check_verifies)
+
+
 def test_entries_that_are_not_sound_are_not_seen(machines: tuple[Machine, Machine]) -> None:
     first, second = machines
     first.remember("sound")

@@ -160,6 +160,8 @@ CHECKS: Final = (
                  "Put the newest vault back; if it is lost, `onrecord adopt` shows what would be given up."),
             Code("log_forked", (_WARNING,), "another log is not the one that was seen here before",
                  "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
+            Code("checkpoint_unproven", (_WARNING,), "no key of another log signed its checkpoint",
+                 "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
         ),
     ),
     Check(

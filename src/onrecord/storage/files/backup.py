@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onrecord.domain.errors import StorageFailedError
+from onrecord.domain.problem import Problem, Severity
 from onrecord.storage.files.disk import Disk, storage_errors
 
 _NAME = "backup.jsonl"
@@ -37,6 +38,24 @@ class Backup:
             StorageFailedError: not stored.
         """
         self._append(_FAILED_NAME, line)
+
+    def find_problems(self) -> list[Problem]:
+        """Return what waits in the backup, and what could not be replayed.
+
+        Raises:
+            StorageFailedError: it cannot be read.
+        """
+        problems: list[Problem] = []
+        done, lines = self.get_progress()
+        if lines > done:
+            mend = "Run `onrecord repair replay`."
+            message = f"{lines - done} writes wait in the backup"
+            problems.append(Problem("", 0, "backup_waiting", Severity.WARNING, message, mend))
+        if self.count_failed():
+            message = f"{self.count_failed()} writes of the backup could not be replayed"
+            mend = "They lie in backup.failed.jsonl of the state folder; remember what is still wanted."
+            problems.append(Problem("", 0, "backup_waiting", Severity.WARNING, message, mend))
+        return problems
 
     def count_failed(self) -> int:
         """Return how many lines could not be replayed."""

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from onrecord.domain.checkpoint import Verify
 from onrecord.domain.errors import (
     ConflictError,
     DamagedError,
@@ -39,10 +40,17 @@ _RESTORE = "Put the file back from a copy of {folder}, or move that folder away:
 
 @dataclass(frozen=True, slots=True)
 class KeyMaker:
-    """How keys are made and opened: `make()` gives (PEM, raw public key), `open(path)` a signer."""
+    """How keys are made, opened and asked.
+
+    Attributes:
+        make: Gives PEM and raw public key of a new one.
+        open: Gives the signer of the file at a path.
+        verify: Tells whether (public key, message, signature) holds.
+    """
 
     make: Callable[[], tuple[bytes, bytes]]
     open: Callable[[str], Signer]
+    verify: Verify
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from onrecord.domain.checkpoint import parse_checkpoint, parse_note
+from onrecord.domain.checkpoint import Verify, parse_checkpoint, parse_note
 from onrecord.domain.entry import Entry, read_entry
-from onrecord.domain.errors import DamagedError, StorageFailedError
+from onrecord.domain.errors import DamagedError, OnRecordError, StorageFailedError
+from onrecord.domain.head_proof import HeadProof
 from onrecord.domain.ids import LogId
 from onrecord.domain.instants import Instant, to_unix_us
 from onrecord.domain.merkle import FrontierBuilder, hash_leaf
 from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record_time import SEEN_AHEAD_MAX_US
-from onrecord.storage.files.head import SeenHead
+from onrecord.storage.files.head import Head, SeenHead
 from onrecord.storage.files.logs import LogFolders
 from onrecord.storage.files.vault_config import MACHINE_FOLDER
 
@@ -26,18 +28,24 @@ SEEN_MAX_COUNT = 20
 class _Judged:
     entries: int
     known_size: int
+    checkpoint: bytes | None
     head: SeenHead | None
 
 
 class ForeignHeads:
     """Finds other logs that have grown since an own entry named their head last.
 
+    Args:
+        logs: The logs of the vault.
+        verify: Tells whether (public key, message, signature) holds; asked of checkpoints of logs that have grown.
+
     Attributes:
         problems: What was found wrong with them, by log.
     """
 
-    def __init__(self, logs: LogFolders) -> None:
+    def __init__(self, logs: LogFolders, verify: Verify) -> None:
         self._logs = logs
+        self._verify = verify
         self._judged: dict[LogId, _Judged] = {}
         self.problems: dict[LogId, Problem] = {}
 
@@ -45,7 +53,8 @@ class ForeignHeads:
         """Return the heads that go on from those seen, by log, ascending.
 
         A head covers the entries up to the first that is not sound. A log that contradicts its checkpoint or the head
-        seen before is a problem and gives none, nor does one whose last entry is more than a day ahead of the clock.
+        seen before is a problem and gives none, nor does one whose checkpoint no key of it signed, nor one whose last
+        entry is more than a day ahead of the clock.
 
         One that cannot be read at all is a problem, too.
 
@@ -65,9 +74,11 @@ class ForeignHeads:
                 continue
             if entries <= known_size:
                 continue
+            data = self._logs.read_file(log, "checkpoint")
             judged = self._judged.get(log)
-            if judged is None or (judged.entries, judged.known_size) != (entries, known_size):
-                judged = self._judged[log] = _Judged(entries, known_size, self._judge(log, known))
+            if judged is None or (judged.entries, judged.known_size, judged.checkpoint) != (entries, known_size, data):
+                self.problems.pop(log, None)
+                judged = self._judged[log] = _Judged(entries, known_size, data, self._judge(log, known, data))
             head = judged.head
             if head is None:
                 continue
@@ -77,9 +88,16 @@ class ForeignHeads:
             advanced[log] = head
         return advanced
 
-    def _judge(self, log: LogId, known: SeenHead | None) -> SeenHead | None:
+    def inspect(self, own: LogId, head: Head | None, now_us: int) -> Sequence[Problem]:
+        """Judge what no own entry has named yet, as the next write would; return what is wrong with it."""
+        if own and head is not None:
+            with suppress(OnRecordError):
+                self.find_advanced(own, head.seen, now_us)
+        return tuple(self.problems.values())
+
+    def _judge(self, log: LogId, known: SeenHead | None, data: bytes | None) -> SeenHead | None:
         """Return the head of the sound entries; None if it is no further than the one known, or contradicts."""
-        signed = self._read_checkpoint(log)
+        signed, proof = self._read_checkpoint(log, data)
         tree, ts = FrontierBuilder(), ""
         known_size = known.size if known is not None else 0
         for seq, line in self._logs.read_entries(log):
@@ -90,22 +108,28 @@ class ForeignHeads:
                     break
                 ts = entry.ts
             tree.append(hash_leaf(line))
+            if proof is not None:
+                proof.take(seq, line)
             for head in (known, signed):
                 if head is not None and head.size == tree.size and head.root != tree.root():
                     self._blame(log, "log_forked", f"entry {seq} is not the one that was there before")
                     return None
+        fault = proof.find_fault(tree.size) if proof is not None else ""
+        if fault:
+            self._blame(log, "checkpoint_unproven", f"{fault}; nothing more of it is seen")
+            return None
         return SeenHead(tree.size, tree.root(), ts) if tree.size > known_size else None
 
-    def _read_checkpoint(self, log: LogId) -> SeenHead | None:
-        data = self._logs.read_file(log, "checkpoint")
+    def _read_checkpoint(self, log: LogId, data: bytes | None) -> tuple[SeenHead | None, HeadProof | None]:
         if data is None:
-            return None
+            return None, None
         try:
-            checkpoint = parse_checkpoint(parse_note(data).text)
+            note = parse_note(data)
+            checkpoint = parse_checkpoint(note.text)
         except DamagedError:
             self._blame(log, "entry_unreadable", "its checkpoint is damaged")
-            return None
-        return SeenHead(checkpoint.size, checkpoint.root, "")
+            return None, None
+        return SeenHead(checkpoint.size, checkpoint.root, ""), HeadProof(log, note, checkpoint, self._verify)
 
     def _blame(self, log: LogId, code: str, message: str) -> None:
         path = f"{MACHINE_FOLDER}/{log}"

@@ -89,7 +89,7 @@ class FileVaultStore:
         self.backup = Backup(self._state)
         self.absences = AbsenceFile(self._state)
         self._logs = LogFolders(self._vault)
-        self._foreign = ForeignHeads(self._logs)
+        self._foreign = ForeignHeads(self._logs, keys.verify)
         state = self._state
         self._writer = LogWriter(state, self._vault, self._log, clock) if state is not None else None
         self._pinned = self._read_pinned() if self._obstacle is not None or options.is_looking else None
@@ -347,15 +347,7 @@ class FileVaultStore:
         if self._obstacle is not None:
             error = self._obstacle
             problems.append(Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint))
-        done, lines = self.backup.get_progress()
-        if lines > done:
-            mend = "Run `onrecord repair replay`."
-            message = f"{lines - done} writes wait in the backup"
-            problems.append(Problem("", 0, "backup_waiting", Severity.WARNING, message, mend))
-        if self.backup.count_failed():
-            message = f"{self.backup.count_failed()} writes of the backup could not be replayed"
-            mend = "They lie in backup.failed.jsonl of the state folder; remember what is still wanted."
-            problems.append(Problem("", 0, "backup_waiting", Severity.WARNING, message, mend))
+        problems += self.backup.find_problems()
         if self._is_exchange_weak():
             message = "cas=weak: this file system has no atomic exchange; a hard link keeps old bytes instead"
             problems.append(Problem("", 0, "cas_weak", Severity.INFO, message))
@@ -369,6 +361,7 @@ class FileVaultStore:
             logs = list_log_ids(self._vault.root)
             yield from find_misplaced(self._vault, self._state, logs, self.log)
             yield from find_unwritable(self._vault, self._state, self.log)
+            yield from self._foreign.inspect(self._log, self._read_pinned(), self._clock.read().wall_us)
             if self._state is None:
                 yield from name_absent_state(self._obstacle)
                 return
