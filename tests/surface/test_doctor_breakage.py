@@ -171,14 +171,20 @@ def nothing(home: Home, _: Path, __: dict[str, Any]) -> None:
     assert home.run("remember", "third words").status == 0
 
 
+def restore_and_write(home: Home, path: Path, finding: dict[str, Any]) -> None:
+    """Put the folder back: it is another folder now, so that a new log begins, whose first write names the old one."""
+    restore(home, path, finding)
+    nothing(home, path, finding)
+
+
 Mend = Callable[[Home, Path, dict[str, Any]], None]
 CONFIG, LOCK, INDEX = "vault/onrecord.toml", "vault/.onrecord/lock", "state/index.sqlite3"
 LEDGER, VERSIONS = "LOG/ledger/00000000.jsonl", "LOG/versions/00000000.jsonl"
 CASES: list[tuple[str, Callable[[Path], None], int, str, Mend]] = [
     *((CONFIG, way, 2, "vault.config", restore) for way in (absent, folder, empty, garbage, another_vault, link)),
     (CONFIG, newer, 2, "vault.format", restore),
-    *(("vault/.onrecord", way, 2, "vault.folder", restore) for way in (absent, file)),
-    ("vault", absent, 2, "vault.folder", restore),
+    *(("vault/.onrecord", way, 2, "vault.folder", restore_and_write) for way in (absent, file)),
+    ("vault", absent, 2, "vault.folder", restore_and_write),
     *((LOCK, way, 2, "vault.parts", move_away) for way in (folder, link)),
     *(("LOG/key.pub", way, 2, "vault.parts", restore) for way in (folder, link)),
     *(("LOG/key.pub", way, 2, "vault.parts", write_line) for way in (absent, empty, garbage)),
@@ -189,7 +195,7 @@ CASES: list[tuple[str, Callable[[Path], None], int, str, Mend]] = [
     *((LEDGER, way, 2, "ledger.lines", restore) for way in (garbage, false_origin)),
     *((VERSIONS, way, 2, "versions.commitments", restore) for way in (absent, empty, truncated, another_row)),
     *((VERSIONS, way, 2, "versions.rows", restore) for way in (garbage, false_origin)),
-    ("state", absent, 0, "state.installation", nothing),
+    ("state", absent, 1, "state.installation", nothing),
     *(("state", way, 2, "state.installation", restore) for way in (file,)),
     *(("state/key", way, 2, "state.key", restore) for way in (absent, folder, empty, truncated, garbage)),
     *((f"state/{name}", way, 2, "state.installation", restore)
