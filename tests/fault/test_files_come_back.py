@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.app.doctor.record_files import check_files
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.rebuild import rebuild
 from onrecord.app.session import Reply
+from onrecord.app.verify import verify
 from onrecord.domain.ids import RecordId
 from onrecord.ports.store import Actor, Change
 from tests.absent_files import MINUTE_S, Home
@@ -165,6 +167,15 @@ def test_a_memory_retired_at_a_word_stays_so_though_its_file_lies_there_or_comes
     codes = {(item["code"], item["path"]) for item in diagnose_files(home)}
     assert ("retired_file", str(path.relative_to(home.vault))) in codes
     check_verifies(home.session)
+    notes = verify(home.session, {}, Ed25519Verifier()).data["notes"]
+    assert isinstance(notes, list)
+    (note,) = (item for item in notes if item["code"] == "retired_file")
+    assert (note["record"], note["version"], note["expected"]) == (home.ids[0], 2, "no file")
+    path.unlink()
+    home.pass_opened(25)
+    check_verifies(home.session)
+    notes = verify(home.session, {}, Ed25519Verifier()).data["notes"]
+    assert "retired_file" not in str(notes), "a retired memory without a file is in order"
 
 
 @pytest.mark.parametrize("is_index_lost", [False, True])

@@ -24,7 +24,10 @@ UNSEEN = {
     "capture": {"backup_only"},
     "history": {"versions[].known_at", "versions[].pending_sync"},
     "adopt": {"log", "set_aside"},
-    "verify": {"logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message", "logs[].fault.mend"},
+    "verify": {
+        *("logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message", "logs[].fault.mend"),
+        *("notes[].record", "notes[].version"),
+    },
     "batch_read": {
         *("results[].error.did_you_mean", "results[].error.field", "results[].conflict", "results[].pending_sync"),
     },

@@ -246,7 +246,9 @@ VERIFY: Final = Operation(
         *_below("logs[].fault.", ("seq?", "code", "message", "mend")),
         "differences", *_below("differences[].", ("code", "path", "message", "record?")),
         *_below("differences[].", ("version?", "expected?", "found?", "mend?")),
-        "logs_total", "differences_total",
+        "notes", *_below("notes[].", ("code", "path", "message", "record?")),
+        *_below("notes[].", ("version?", "expected?", "found?", "mend?")),
+        "logs_total", "differences_total", "notes_total",
         "not_shown",
     ),
 )  # fmt: skip

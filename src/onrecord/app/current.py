@@ -16,8 +16,8 @@ from onrecord.ports.store import VersionRow
 class CurrentVersion:
     """The current version of one record.
 
-    `is_file`: it should have a file, as all have but those that are retired. `sha256` and `size_bytes` are of the
-    version's own bytes; a transcript's file goes on with the turns behind them.
+    `is_file`: it should have a file, as all have but those that are retired (`is_retired`). `sha256` and `size_bytes`
+    are of the version's own bytes; a transcript's file goes on with the turns behind them.
     """
 
     ref: EntryRef
@@ -28,6 +28,7 @@ class CurrentVersion:
     sha256: bytes
     size_bytes: int
     is_transcript: bool
+    is_retired: bool
 
     @property
     def order(self) -> tuple[int, Instant, LogId, Seq]:
@@ -71,7 +72,15 @@ class Current:
         is_file = draft.mode in ("placed", "observed") and draft.status != "retired"
         is_transcript = draft.kind == "event"
         made = CurrentVersion(
-            row.ref, draft.version, row.recorded_at, draft.path, is_file, digest, len(draft.data), is_transcript
+            row.ref,
+            draft.version,
+            row.recorded_at,
+            draft.path,
+            is_file,
+            digest,
+            len(draft.data),
+            is_transcript,
+            draft.status == "retired" and draft.kind != "conflict",  # a settled one lies where it was
         )
         if known is None or known.order <= made.order:
             self.records[draft.id] = made

@@ -11,15 +11,17 @@ from onrecord.app.current import Current, CurrentVersion
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending
-from onrecord.domain.errors import NotFoundError, StorageFailedError
+from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
-from onrecord.domain.ledger_report import FaultCode
+from onrecord.domain.ledger_report import ROWS, SIGNED, FaultCode
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import FileStamp, IndexReader
 from onrecord.ports.store import FileState
 
 _HASH_CHARS: Final = 16
 _TURNS_MAX_COUNT: Final = 5
+RETIRED_FILE: Final = "retired_file"
+CONFLICT_COPY: Final = "conflict_copy"
 _MENDS: Final = {
     "edited_outside": "Run any onrecord command: the edit becomes a version. To undo it, put the version back.",
     "transcript_edited": "Transcripts only grow; undo the edit. The captured turns are found and shown.",
@@ -27,13 +29,11 @@ _MENDS: Final = {
     "missing_file": "Put it back; its versions are kept, see `onrecord history ID`.",
     "not_placed": "Free space or mend permissions; the next command places it.",
     "file_behind": "Let the sync bring the newer file; the next update of the memory writes it, too.",
+    RETIRED_FILE: "Write what still holds into a new file, or remove this one.",
+    CONFLICT_COPY: "`onrecord conflicts` lists what it is part of; remove it when its text is not needed.",
 }
 _OWN_HEADS: Final = frozenset({FaultCode.ROLLED_BACK, FaultCode.PINNED_MISMATCH})
-_SIGNED: Final = frozenset(
-    {FaultCode.CHECKPOINT_MALFORMED, FaultCode.SIGNATURE_INVALID, FaultCode.SIGNATURE_MISSING, FaultCode.ROOT_MISMATCH}
-)
 _KEYS: Final = frozenset({FaultCode.KEY_MISMATCH, FaultCode.ROTATION_UNSIGNED})
-_ROWS: Final = frozenset({FaultCode.ROW_MISMATCH, FaultCode.COMMITMENT_MISMATCH, FaultCode.UNEXPLAINED_ABSENCE})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,7 +42,7 @@ class Difference:
 
     Attributes:
         path: The file.
-        code: As in docs/format/record.md, Problems.
+        code: As in docs/format/tree.md, Differences.
         message: What it is, one clause.
         record: The memory, empty where none is known.
         version: Which version the file should hold, 0 for none.
@@ -82,11 +82,11 @@ def name_mend(code: FaultCode) -> str:
         return "An older vault lies here: put the newest one back. If it is lost, `onrecord adopt` shows the way on."
     if code is FaultCode.FORK:
         return "Put the folder of the other log back from the machine that writes it; two pasts of it exist."
-    if code in _SIGNED:
+    if code in SIGNED:
         return "Put the checkpoint of the log back from a copy; an own one that is away is written anew."
     if code in _KEYS:
         return "Put key.pub of the log back from a copy; one that no earlier key named is not trusted."
-    if code in _ROWS:
+    if code in ROWS:
         return "Put the versions folder of the log back from a copy; what the entry commits to cannot be made up."
     return "Put the ledger folder of the log back from a copy; entries before this one stand."
 
@@ -110,14 +110,17 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
         if not isinstance(item, FileState):
             if owner is not None:
                 present.add(owner)
-                yield _take_problem(item)
+                yield _take_problem(item, current, owner)
             continue
-        if owner in unclear or owner == COPY_MARK:
+        if stamp is not None and owner == COPY_MARK:
+            yield from _name_copy(session, stamp)
+            continue
+        if owner in unclear:
             continue
         expected = current.records.get(owner) if owner is not None else None
         if stamp is not None and stamp.is_pending:
             present.add(stamp.record)
-            yield _take_problem(name_pending(stamp))
+            yield _name_pending(stamp)
             continue
         if stamp is None or owner is None or expected is None:
             seen = f"{item.size_bytes} bytes"
@@ -131,7 +134,7 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
             is_waiting = session.store.is_waiting(expected.ref)
             code, what = ("not_placed", "has not been placed") if is_waiting else ("missing_file", "is gone")
             message = f"the file of memory {record}, version {expected.version}, {what}"
-            asked = f"sha256 {_shorten(expected.sha256)}"
+            asked = f"sha256 {shorten(expected.sha256)}"
             yield Difference(expected.path, code, message, record, expected.version, asked, "no file")
 
 
@@ -157,7 +160,9 @@ def _compare_file(
         yield Difference(path, "missing_file", error.reason, record, version, found="it cannot be read")
         return
     digest = hashlib.sha256(data).digest()
-    asked, seen = f"sha256 {_shorten(expected.sha256)}", f"sha256 {_shorten(digest)}"
+    if expected.is_retired:
+        yield _name_retired(path, record, expected, digest)
+    asked, seen = f"sha256 {shorten(expected.sha256)}", f"sha256 {shorten(digest)}"
     if expected.is_transcript:
         strange = current.find_strange(record, data)
         if strange is None:
@@ -176,9 +181,39 @@ def _compare_file(
             yield Difference(path, "edited_outside", f"the file is not version {version}", record, version, asked, seen)
 
 
-def _take_problem(item: Problem) -> Difference:
-    return Difference(item.path, item.code, item.message, mend=item.mend)
+def _take_problem(item: Problem, current: Current, record: RecordId) -> Difference:
+    known = current.records.get(record)
+    if known is None:
+        return Difference(item.path, item.code, item.message, mend=item.mend)
+    asked = f"sha256 {shorten(known.sha256)}"
+    return Difference(item.path, item.code, item.message, record, known.version, asked, item.evidence, item.mend)
 
 
-def _shorten(sha256: bytes) -> str:
+def _name_pending(stamp: FileStamp) -> Difference:
+    item, asked = name_pending(stamp), f"version {stamp.ref}" if stamp.ref is not None else ""
+    seen = f"sha256 {shorten(stamp.sha256)}"
+    return Difference(item.path, item.code, item.message, stamp.record, 0, asked, seen, item.mend)
+
+
+def _name_copy(session: Session, stamp: FileStamp) -> Iterator[Difference]:
+    """Explain a copy that a sync program left: of which version that stands aside it is the file."""
+    try:
+        row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
+    except (DamagedError, NewerFormatError):
+        row = None
+    if row is not None:
+        draft, seen = row.draft, f"sha256 {shorten(stamp.sha256)}"
+        message = f"a copy beside the file of memory {draft.id}, kept as version {draft.version}, which stands aside"
+        asked = f"sha256 {shorten(hashlib.sha256(draft.data).digest())}"
+        yield Difference(stamp.path, CONFLICT_COPY, message, draft.id, draft.version, asked, seen)
+
+
+def _name_retired(path: str, record: RecordId, expected: CurrentVersion, digest: bytes) -> Difference:
+    message = f"memory {record} is retired, so that `find` does not show this file"
+    seen = f"sha256 {shorten(digest)}"
+    return Difference(path, RETIRED_FILE, message, record, expected.version, "no file", seen)
+
+
+def shorten(sha256: bytes) -> str:
+    """Return a hash as a difference tells it."""
     return sha256.hex()[:_HASH_CHARS]

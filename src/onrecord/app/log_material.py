@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from onrecord.app.current import Current
 from onrecord.app.session import Session
@@ -15,63 +16,54 @@ from onrecord.ports.signing import Verifier
 from onrecord.ports.store import VersionRow
 
 
-def check_every_log(session: Session, verifier: Verifier, current: Current) -> list[LogReport]:
+@dataclass(frozen=True, slots=True)
+class CheckedLog:
+    """What the check of one log found, and whether its versions store has rows that no entry speaks of."""
+
+    report: LogReport
+    has_strays: bool
+
+
+def list_erased(session: Session) -> frozenset[str]:
+    """Return `<log id>:<seq>` of every entry whose content an erasure of any log says is gone."""
+    heads = session.store.list_logs()
+    return frozenset(
+        name for head in heads for name in list_erasures(line for _, line in session.store.read_entries(head.log))
+    )
+
+
+def check_every_log(session: Session, verifier: Verifier, current: Current) -> list[CheckedLog]:
     """Check tree, signatures and commitments of every log.
 
     Args:
         session: The opened vault.
         verifier: Checks signatures.
-        current: Takes in all rows that are passed.
+        current: Takes in all rows that are passed, but those of which it is clear that no entry speaks of them.
 
     Returns:
-        A report of each log, the own first.
+        What was found of each log, the own first.
 
     Raises:
         StorageFailedError, DamagedError: a log cannot be read.
     """
-    heads = session.store.list_logs()
-    erased = frozenset(
-        name for head in heads for name in list_erasures(line for _, line in session.store.read_entries(head.log))
-    )
-    reports: list[LogReport] = []
-    for head in heads:
+    erased = list_erased(session)
+    checked: list[CheckedLog] = []
+    for head in session.store.list_logs():
         material, finish = gather_log(session, head.log, head.is_own, current, erased)
-        reports.append(check_log(material, verifier.verify))
-        finish()
-    return reports
+        report = check_log(material, verifier.verify)
+        checked.append(CheckedLog(report, finish(report)))
+    return checked
 
 
 def gather_log(
     session: Session, log: LogId, is_own: bool, current: Current, erased: frozenset[str]
-) -> tuple[LogMaterial, Callable[[], None]]:
-    """Return what there is of a log, and what takes in the rows that its check did not ask for."""
-    rows = session.store.read_rows(log)
-    waiting: list[VersionRow] = []
-    is_newer = False
+) -> tuple[LogMaterial, Callable[[LogReport], bool]]:
+    """Return what there is of a log, and what deals with the rows that its check did not ask for.
 
-    def take_next() -> bool:
-        nonlocal is_newer
-        row = next(rows, None)
-        if isinstance(row, Problem):
-            session.note(row)
-            is_newer = is_newer or row.code == "newer_format"
-        elif row is not None:
-            current.take(row)
-            waiting[:] = [row]
-        return row is not None
-
-    def finish() -> None:
-        while take_next():
-            pass
-
-    def read_row(seq: Seq) -> Row:
-        while not waiting or waiting[-1].ref.seq < seq:
-            if not take_next():
-                return SealedRow() if is_newer else None
-        if waiting[-1].ref.seq == seq:
-            return describe_row(waiting[-1])
-        # Which entry a row of a newer format belongs to is not known; from there on absence is not judged.
-        return SealedRow() if is_newer else None
+    In a log without a fault and of this format they are strays, and the function says whether there are any; in
+    another one they may be versions, and are taken in.
+    """
+    feed = _RowFeed(session, log, current)
 
     def read_leaves(other: LogId) -> Iterator[bytes] | None:
         if all(head.log != other for head in session.store.list_logs()):
@@ -82,14 +74,65 @@ def gather_log(
     material = LogMaterial(
         log=log,
         lines=(line for _, line in session.store.read_entries(log)),
-        read_row=read_row,
+        read_row=feed.read,
         key_pub=key.decode(errors="replace").rstrip("\n") if key is not None else None,
         checkpoint=session.store.read_log_file(log, "checkpoint"),
         pinned=(Head(*session.store.get_pinned()),) if is_own else (),
         read_leaves=read_leaves,
         erased_elsewhere=erased,
     )
-    return material, finish
+    return material, feed.finish
+
+
+class _RowFeed:
+    """Gives the rows of one log to its check as they are asked for, and to `current`."""
+
+    def __init__(self, session: Session, log: LogId, current: Current) -> None:
+        self._session = session
+        self._rows = session.store.read_rows(log)
+        self._current = current
+        self._waiting: VersionRow | None = None
+        self._unasked: list[VersionRow] = []
+        self._is_newer = False
+
+    def read(self, seq: Seq) -> Row:
+        """Return the row of an entry; called in ascending order."""
+        while self._waiting is None or self._waiting.ref.seq < seq:
+            if not self._take_next():
+                return SealedRow() if self._is_newer else None
+        row = self._waiting
+        if row.ref.seq == seq:
+            self._waiting = None
+            self._current.take(row)
+            return describe_row(row)
+        # Which entry a row of a newer format belongs to is not known; from there on absence is not judged.
+        return SealedRow() if self._is_newer else None
+
+    def finish(self, report: LogReport) -> bool:
+        """Deal with the rows that were not asked for; tell whether they are of nobody."""
+        is_sound = report.fault is None and not report.newer and not self._is_newer
+        has_strays, has_more = False, True
+        while has_more:
+            has_more = self._take_next()
+            if not has_more and self._waiting is not None:
+                self._unasked.append(self._waiting)
+                self._waiting = None
+            has_strays = has_strays or bool(self._unasked)
+            for row in self._unasked if not is_sound else ():
+                self._current.take(row)
+            self._unasked.clear()
+        return is_sound and has_strays
+
+    def _take_next(self) -> bool:
+        row = next(self._rows, None)
+        if isinstance(row, Problem):
+            self._session.note(row)
+            self._is_newer = self._is_newer or row.code == "newer_format"
+        elif row is not None:
+            if self._waiting is not None:
+                self._unasked.append(self._waiting)
+            self._waiting = row
+        return row is not None
 
 
 def describe_row(row: VersionRow) -> Row:

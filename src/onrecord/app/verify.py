@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from onrecord.app.admission import admit
 from onrecord.app.catalog import VERIFY
 from onrecord.app.current import Current
-from onrecord.app.differences import compare_files, describe_difference, name_mend
+from onrecord.app.differences import (
+    CONFLICT_COPY,
+    RETIRED_FILE,
+    Difference,
+    compare_files,
+    describe_difference,
+    name_mend,
+)
+from onrecord.app.log_differences import CHECKPOINT_BEHIND, explain_logs
 from onrecord.app.log_material import check_every_log
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
@@ -16,6 +24,8 @@ from onrecord.domain.errors import NewerFormatError
 from onrecord.domain.ledger_report import LogReport, Verdict
 from onrecord.ports.signing import Verifier
 
+# What is as it may be, and needs nobody: told apart from what differs.
+_NOTES = frozenset({CHECKPOINT_BEHIND, CONFLICT_COPY, RETIRED_FILE})
 _LEVELS = (Verdict.BROKEN, Verdict.L1, Verdict.L2)
 NOT_SHOWN = (
     "what was never written",
@@ -34,9 +44,9 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
 
     Returns:
         data: verdict (the weakest of all logs), logs[] with verdict, entries, signed, opened, waiting, newer, fault,
-        the weakest first; differences[] {code, path, record, version, expected, found,
-        message, mend}; both as far as the page has room (`truncated`), with
-        logs_total and differences_total; not_shown[].
+        the weakest first; differences[] {code, path, record, version, expected, found, message, mend}, by path: files,
+        each fault of a log, each row at fault; notes[] of the same members, of what is as it may be; all as far as the
+        page has room (`truncated`), with logs_total, differences_total and notes_total; not_shown[].
 
     Raises:
         InvalidInputError: the call is refused.
@@ -46,27 +56,37 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     session.refresh(reply)
     session.compare_files(reply, pieces=None)
     current = Current()
-    reports = check_every_log(session, verifier, current)
+    checked = check_every_log(session, verifier, current)
+    reports = [item.report for item in checked]
     doubted = {
         report.log: report.fault.seq for report in reports if report.fault is not None and report.fault.seq is not None
     }
-    differences = [describe_difference(item) for item in sorted(compare_files(session, current, doubted))]
+    found = sorted({*compare_files(session, current, doubted), *explain_logs(session, checked)})
+    differences = [item for item in found if item.code not in _NOTES]
+    notes = [item for item in found if item.code in _NOTES]
     reports.sort(key=lambda report: _LEVELS.index(report.verdict))
     if any(report.newer for report in reports) or any(problem.code == "newer_format" for problem in session.problems):
         reply.degrade("newer_format", NewerFormatError.default_hint)
-    logs = take_page([_describe(report) for report in reports], session.policy.page_bytes // 2)
-    shown = take_page(differences, session.policy.page_bytes // 2)
+    budget = session.policy.page_bytes // 3
+    logs = take_page([_describe(report) for report in reports], budget)
+    shown, noted = _take_page(differences, budget), _take_page(notes, budget)
     reply.data = {
         "verdict": reports[0].verdict.value if reports else Verdict.L1.value,
         "logs": logs,
         "logs_total": len(reports),
         "differences": shown,
         "differences_total": len(differences),
+        "notes": noted,
+        "notes_total": len(notes),
         "not_shown": list(NOT_SHOWN),
     }
-    if len(logs) < len(reports) or len(shown) < len(differences):
+    if len(logs) < len(reports) or len(shown) < len(differences) or len(noted) < len(notes):
         reply.data["truncated"] = True
     return reply
+
+
+def _take_page(items: list[Difference], budget_bytes: int) -> list[dict[str, object]]:
+    return take_page((describe_difference(item) for item in items), budget_bytes)
 
 
 def _describe(report: LogReport) -> dict[str, object]:

@@ -49,6 +49,17 @@ class FaultCode(StrEnum):
     ROOT_MISMATCH = "root_mismatch"
 
 
+# Faults of the signed head, and of the rows.
+SIGNED: Final = frozenset(
+    {
+        FaultCode.CHECKPOINT_MALFORMED,
+        FaultCode.SIGNATURE_INVALID,
+        FaultCode.SIGNATURE_MISSING,
+        FaultCode.TRUNCATED,
+        FaultCode.ROOT_MISMATCH,
+    }
+)
+ROWS: Final = frozenset({FaultCode.ROW_MISMATCH, FaultCode.COMMITMENT_MISMATCH, FaultCode.UNEXPLAINED_ABSENCE})
 MESSAGES: Final[Mapping[FaultCode, str]] = MappingProxyType(
     {
         FaultCode.ENTRY_TOO_LARGE: "the entry is larger than an entry may be",

@@ -174,12 +174,13 @@ def _print_verify(data: Data) -> None:
     for log in data["logs"]:
         counts = f"{log['entries']} entries, {log['signed']} signed, {log['opened']} commitments opened"
         _say(f"  log {log['log']}: {log['verdict']}, {counts}")
-        if log.get("fault"):
-            _say(f"    {_dump(log['fault'])}")
     for item in data["differences"]:
-        _say(f"  {item['code']}  {item['path']}  {item['message']}")
+        _say(f"  {item['code']}  {item['path']}  {item['message']}. {item.get('mend', '')}".rstrip())
+    for item in data["notes"]:
+        _say(f"  note: {item['code']}  {item['path']}  {item['message']}")
     _print_cut(len(data["logs"]), data["logs_total"], "logs")
     _print_cut(len(data["differences"]), data["differences_total"], "differences")
+    _print_cut(len(data["notes"]), data["notes_total"], "notes")
     print(f"this does not show: {'; '.join(data['not_shown'])}")
 
 
