@@ -94,6 +94,11 @@ class Settings:
         values = dict(self.values) | {"vault": Setting("vault", folder, Source.FLAG)}
         return replace(self, values=MappingProxyType(values))
 
+    def switch_off(self, name: str) -> Settings:
+        """Return the settings with a switch off, as if it had been given by flag."""
+        values = dict(self.values) | {name: Setting(name, False, Source.FLAG)}
+        return replace(self, values=MappingProxyType(values))
+
     def refuse(self, names: tuple[str, ...], reason: str) -> Settings:
         """Return the settings with the defaults of some, whose values cannot be used for a reason."""
         values = dict(self.values) | {name: Setting(name, _BY_NAME[name].default, Source.DEFAULT) for name in names}

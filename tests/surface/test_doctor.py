@@ -179,3 +179,55 @@ def test_deep_doctor_finds_an_index_that_differs_and_a_ledger_that_does_not_veri
     done = onrecord("doctor", "--check", "ledger.proof")
     assert (done.status, done.data["findings"][0]["code"]) == (2, "ledger_broken")
     assert done.data["findings"][0]["evidence"]
+
+
+def edit(onrecord: CommandLine) -> tuple[str, Path]:
+    """Edit the memory's file outside; return its id and the file."""
+    record = onrecord("find", "words").data["results"][0]["id"]
+    path = Path(onrecord.vault, onrecord("read", record).data["path"])
+    path.write_text(path.read_text() + "by hand\n")
+    return record, path
+
+
+def count_entries(onrecord: CommandLine) -> int:
+    """Return the lines of all ledgers and journals as they lie on disk."""
+    paths = [*Path(onrecord.vault, ".onrecord").rglob("ledger/*.jsonl"), *find_state().glob("journal.*")]
+    return sum(path.read_bytes().count(b"\n") for path in paths)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "settings.known", "ledger.lines", "versions.commitments", "vault.writable", "index.usable", "index.level",
+        "index.equal", "ledger.heads", "ledger.proof", "backup.waiting", "clock", "sources.readable", "files.placed",
+    ],
+)  # fmt: skip
+def test_a_check_that_judges_no_file_takes_in_no_outside_edit(onrecord: CommandLine, check: str) -> None:
+    edit(onrecord)
+    before = count_entries(onrecord)
+    done = onrecord("doctor", "--check", check)
+    assert [item["id"] for item in done.data["checks"]] == [check]
+    assert done.data["checks"][0]["status"] in ("ok", "info"), done.out
+    assert count_entries(onrecord) == before
+
+
+@pytest.mark.parametrize("check", ["files.taken", "files.readable", "files.missing", "files.displaced"])
+def test_a_check_that_judges_files_takes_in_outside_edits_before(onrecord: CommandLine, check: str) -> None:
+    edit(onrecord)
+    before = count_entries(onrecord)
+    assert onrecord("doctor", "--check", check).status == 0
+    assert count_entries(onrecord) > before
+
+
+def test_checks_that_looking_answers_write_nothing_at_all(onrecord: CommandLine) -> None:
+    edit(onrecord)
+    roots = (Path(onrecord.vault), find_state())
+
+    def list_stamps() -> dict[Path, int]:
+        return {
+            path: path.stat().st_mtime_ns for root in roots for path in root.rglob("*") if "sqlite3" not in path.name
+        }
+
+    before = list_stamps()
+    assert onrecord("doctor", "--check", "ledger.lines", "--check", "vault.config").status == 0
+    assert list_stamps() == before

@@ -30,10 +30,14 @@ from onrecord.ports.signing import Verifier
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function that finds things, and the checks that cannot be answered where it fails."""
+    """A function that finds things, and the checks that cannot be answered where it fails.
+
+    `needs_edits`: it judges files, so that outside edits are taken in before.
+    """
 
     find: Callable[[Session], Iterable[Problem]]
     checks: tuple[str, ...]
+    needs_edits: bool = False
 
 
 # What is looked at before anything is taken in: where it finds something critical, nothing is written.
@@ -53,12 +57,16 @@ THEN: Final = (
         check_files,
         ("files.readable", "files.links", "files.front_matter", "files.secrets", "files.identity", "files.taken",
          "files.missing", "files.transcripts", "files.leftovers"),
+        needs_edits=True,
     ),
-    Source(check_displaced, ("files.displaced",)),
-    Source(check_suspension, ("files.missing",)),
+    Source(check_displaced, ("files.displaced",), needs_edits=True),
+    Source(check_suspension, ("files.missing",), needs_edits=True),
     Source(check_sources, ("sources.readable",)),
     Source(compare_indexes, ("index.equal",)),
 )  # fmt: skip
+# Checks that looking alone answers, and those for which outside edits are taken in.
+_LOOKED: Final = frozenset({"vault.folder", "vault.parts", *(check for source in FIRST for check in source.checks)})
+_EDITS: Final = frozenset(check for source in THEN if source.needs_edits for check in source.checks)
 _TOLD: Final = {
     "index_in_memory": "the index cannot be used where it lies and is made in memory",
     "index_unusable": "the index is absent, damaged or another one",
@@ -156,11 +164,12 @@ def diagnose(
     choice = choose_checks(given)
     reply = Reply()
     found = look(session, reply) if found is None else found
-    if not found.is_critical and session.store.log:
+    if choice.needs_opening and not found.is_critical and session.store.log:
         if not session.refresh(reply) and not reply.degraded:
             reply.degrade("locked", LockTimeoutError.default_hint)
         try:
-            session.compare_files(reply, pieces=None)
+            if choice.needs_edits:
+                session.compare_files(reply, pieces=None)
         except OnRecordError as error:
             found.take_error(error)
     found.run(session, [*THEN, *_list_proving(verifier)], choice.wanted)
@@ -188,6 +197,16 @@ class Choice:
     def reported(self) -> frozenset[str]:
         """The checks of the reply."""
         return self.wanted | self.postponed
+
+    @property
+    def needs_opening(self) -> bool:
+        """Whether looking does not answer all: the vault is opened, and what its logs hold is taken in."""
+        return not self.wanted <= _LOOKED
+
+    @property
+    def needs_edits(self) -> bool:
+        """Whether a check judges files, so that outside edits are taken in before."""
+        return not self.wanted.isdisjoint(_EDITS)
 
 
 def choose_checks(given: Mapping[str, object]) -> Choice:

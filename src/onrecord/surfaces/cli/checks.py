@@ -19,7 +19,10 @@ def check_ledger(call: Call) -> tuple[Reply, int]:
 
 
 def check_vault(call: Call) -> tuple[Reply, int]:
-    """Run `doctor`: look first; only where nothing critical is found is the vault opened as by every command."""
+    """Run `doctor`: look first; only where nothing critical is found is the vault opened as by every command.
+
+    What no check asks for is not done: a vault is not opened, or its outside edits are not taken in.
+    """
     choice = choose_checks(call.given)
     try:
         try:
@@ -34,9 +37,10 @@ def check_vault(call: Call) -> tuple[Reply, int]:
     call.closing.callback(looking.close)
     found = look(looking.session, looking.opening)
     session, opening = looking.session, looking.opening
-    if not found.is_critical and session.store.log:
+    if choice.needs_opening and not found.is_critical and session.store.log:
+        settings = call.settings if choice.needs_edits else call.settings.switch_off("reconcile")
         try:
-            opened = call.services.open_vault(call.settings, call.caller, True)
+            opened = call.services.open_vault(settings, call.caller, True)
         except OnRecordError as error:
             found.take_error(error)
         else:
