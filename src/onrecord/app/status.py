@@ -11,6 +11,7 @@ from onrecord.app.natives import scan_sources, see_sources
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import describe_missing
+from onrecord.domain.errors import DamagedError
 
 
 def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
@@ -56,11 +57,17 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
 
 
 def _count_proposals(session: Session) -> int:
-    """Return how many edits wait for the user's decision; what tells them is loaded where there was one."""
-    entries = session.store.read_entries(session.store.log) if session.store.log else ()
-    if not any(b'"type":"approval.request"' in line for _, line in entries):
+    """Return how many edits wait for the user's decision; what tells them is loaded where there was one.
+
+    None are counted where the own log is damaged, which doctor names.
+    """
+    try:
+        entries = session.store.read_entries(session.store.log) if session.store.log else ()
+        if not any(b'"type":"approval.request"' in line for _, line in entries):
+            return 0
+        return len(import_module("onrecord.app.proposals").find_open(session))
+    except DamagedError:
         return 0
-    return len(import_module("onrecord.app.proposals").find_open(session))
 
 
 def _count_sources(session: Session, reply: Reply) -> dict[str, int]:
