@@ -78,7 +78,7 @@ class Applier:
         self._vault = vault
         self.ledger = SegmentWriter(vault, f"{folder}/ledger", head.ledger)
         self.versions = SegmentWriter(vault, f"{folder}/versions", head.versions)
-        self.placer = Placer(vault)
+        self.placer = Placer(vault, head.log)
 
     def check_continues(self, head: Head) -> None:
         """Check that the stores on disk reach at least to where the pinned head says, with the same last bytes.
@@ -225,7 +225,7 @@ class Applier:
 
     def _is_gone(self, row: VersionRow) -> bool:
         """Tell whether a file that names its record is absent and was not about to be placed."""
-        places = (row.draft.path, name_temporary(row.draft.path, row.ref.seq))
+        places = (row.draft.path, name_temporary(row.draft.path, row.ref.log, row.ref.seq))
         return row.draft.id.encode() in row.draft.data and all(self._vault.stat(path) is None for path in places)
 
     def has_lost_one(self) -> bool:

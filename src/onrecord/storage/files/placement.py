@@ -1,6 +1,7 @@
 """Placing committed bytes: a file in one step, a transcript block at its end; what a placement displaces is kept.
 
-Temporary names are `.onrecord-<seq>.tmp` beside the target, so that a crash leaves nothing that cannot be told.
+Temporary names are `.onrecord-<log>-<seq>.tmp` beside the target, so that a crash leaves nothing that cannot be told,
+and what a sync program brings from another installation is never taken for one's own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from onrecord.domain.ids import LogId
 from onrecord.storage.files.disk import Disk
 
 TEMPORARY_PREFIX = ".onrecord-"
@@ -26,10 +28,10 @@ class Placed:
     displaced: bytes | None = None
 
 
-def name_temporary(path: str, seq: int) -> str:
-    """Return the temporary name beside `path` for the change committed as `seq`."""
+def name_temporary(path: str, log: LogId, seq: int) -> str:
+    """Return the temporary name beside `path` for the change that a log committed as `seq`."""
     parent = path.rpartition("/")[0]
-    name = f"{TEMPORARY_PREFIX}{seq}{TEMPORARY_SUFFIX}"
+    name = f"{TEMPORARY_PREFIX}{log}-{seq}{TEMPORARY_SUFFIX}"
     return f"{parent}/{name}" if parent else name
 
 
@@ -64,10 +66,11 @@ def _remove_all(disk: Disk, paths: Iterable[str]) -> None:
 
 
 class Placer:
-    """Places files below the vault; remembers what must be synced at the next checkpoint."""
+    """Places files of one log's changes below the vault; remembers what must be synced at the next checkpoint."""
 
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: Disk, log: LogId) -> None:
         self._disk = disk
+        self._log = log
         self.unsynced: set[str] = set()
         self.kept: set[str] = set()
         self.is_exchange_atomic = True
@@ -137,7 +140,7 @@ class Placer:
         Raises:
             OSError: not deleted.
         """
-        aside = name_temporary(path, seq)
+        aside = name_temporary(path, self._log, seq)
         try:
             self._disk.rename_noreplace(path, aside)
         except FileNotFoundError:
@@ -183,7 +186,7 @@ class Placer:
         Raises:
             OSError: not placed.
         """
-        temporary = name_temporary(path, seq)
+        temporary = name_temporary(path, self._log, seq)
         if self._disk.stat(temporary) is not None:
             self._disk.unlink(temporary)
         if self._disk.stat(path) is None and offset == 0:
@@ -239,7 +242,7 @@ class Placer:
     def _settle_temporary(self, path: str, data: bytes, pre_sha256: bytes | None, seq: int) -> bytes | None:
         """Remove what the crash left beside the target; an outside edit that was displaced is returned and stays."""
         displaced = None
-        temporary = name_temporary(path, seq)
+        temporary = name_temporary(path, self._log, seq)
         for name in (temporary, temporary + ".old"):
             if self._disk.stat(name) is None:
                 continue
@@ -255,7 +258,7 @@ class Placer:
     def _write_temporary(self, path: str, data: bytes, seq: int) -> str:
         parent = path.rpartition("/")[0]
         self._disk.make_folder(parent)
-        temporary = name_temporary(path, seq)
+        temporary = name_temporary(path, self._log, seq)
         if temporary in self.kept:
             self._disk.rename(temporary, temporary + ".old")
             self.kept.add(temporary + ".old")

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable, Iterator
 
 from onrecord.domain.filenames import RECORD_FOLDERS
+from onrecord.domain.ids import is_log_id
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import FileRow
@@ -116,6 +117,12 @@ def _name_unread(disk: Disk, folder: str, judge: LinkJudge, error: OSError) -> l
     return [problem]
 
 
+def _name_writer(name: str) -> str:
+    """Return which log a temporary file is of; its bytes are looked at by that installation alone."""
+    log = name.removeprefix(TEMPORARY_PREFIX).partition("-")[0]
+    return f"; it is of log {log}, and means nothing to another" if is_log_id(log) else ""
+
+
 def _name_unfollowed(path: str) -> Problem:
     message = "a link or special file is not followed, so what it points to is not a memory"
     return Problem(path, 0, "not_a_regular_file", Severity.WARNING, message, "Put the file itself here.")
@@ -136,7 +143,8 @@ def _describe_entry(entry: os.DirEntry[str], path: str, judge: LinkJudge) -> Fil
     """Return a file's state, a problem, the path of a folder to enter, or None for what is no record."""
     if entry.name.startswith("."):
         if entry.name.startswith(TEMPORARY_PREFIX):
-            return Problem(path, 0, "temporary_left", Severity.INFO, "left by a write that was cut off")
+            message = f"left by a write that was cut off{_name_writer(entry.name)}"
+            return Problem(path, 0, "temporary_left", Severity.INFO, message)
         return None
     try:
         path.encode()
