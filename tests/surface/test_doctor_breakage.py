@@ -3,76 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fault.test_installation_damaged import run_without_override
-from tests.states import find_state
-from tests.surface.cli import CommandLine, Done
-
-
-@dataclass
-class Home:
-    """A vault with two memories and a transcript, its state folder, and copies of both from before the breakage."""
-
-    run: CommandLine
-    vault: Path
-    state: Path
-    copies: Path
-
-    @property
-    def log(self) -> Path:
-        """The folder of the own log."""
-        (found,) = (path for path in (self.copies / "vault" / ".onrecord").iterdir() if path.is_dir())
-        return self.vault / ".onrecord" / found.name
-
-    def find(self, name: str) -> Path:
-        """Return a part: `vault/…`, `LOG/…` or `state/…`; `*` as in a shell."""
-        room, _, inner = name.partition("/")
-        base = {"vault": self.vault, "LOG": self.log, "state": self.state}[room]
-        if "*" in inner:
-            (found,) = base.glob(inner)
-            return found
-        return base / inner if inner else base
-
-    def find_copy(self, path: Path) -> Path:
-        """Return the copy of a part."""
-        for base, name in ((self.vault, "vault"), (self.state, "state")):
-            if path == base or base in path.parents:
-                return self.copies / name / path.relative_to(base)
-        raise AssertionError(path)
-
-    def hash_vault(self) -> str:
-        """Return a hash of every name and every byte of the vault."""
-        found = hashlib.sha256()
-        for path in sorted(self.vault.rglob("*")):
-            found.update(f"{path.relative_to(self.vault)} {path.is_dir()}\n".encode())
-            if path.is_file():
-                found.update(path.read_bytes())
-        return found.hexdigest()
-
-
-@pytest.fixture
-def home(bare: CommandLine, tmp_path: Path) -> Home:
-    assert bare("init").status == 0
-    assert bare("remember", "first words").status == 0
-    assert bare("remember", "second words").status == 0
-    turn = ("--source", "s", "--session", "x", "--turn", "1", "--role", "user")
-    assert bare("capture", "spoken words", *turn).status == 0
-    made = Home(bare, Path(bare.vault), find_state(), tmp_path / "copies")
-    assert bare("doctor", "--deep").status == 0
-    shutil.copytree(made.vault, made.copies / "vault")
-    shutil.copytree(made.state, made.copies / "state")
-    return made
+from tests.surface.cli import Done
+from tests.surface.homes import Home
 
 
 def clear(path: Path) -> None:

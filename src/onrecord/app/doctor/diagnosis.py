@@ -68,8 +68,10 @@ THEN: Final = (
 _LOOKED: Final = frozenset({"vault.folder", "vault.parts", *(check for source in FIRST for check in source.checks)})
 _EDITS: Final = frozenset(check for source in THEN if source.needs_edits for check in source.checks)
 _TOLD: Final = {
+    "index_behind": "the index lacks what the logs hold",
     "index_in_memory": "the index cannot be used where it lies and is made in memory",
     "index_unusable": "the index is absent, damaged or another one",
+    "outside_edits_pending": "outside edits cannot be taken in",
     "locked": "another process writes, so that what it writes is not looked at",
     "reconciling": "not all files have been compared yet: one is being saved, or another process writes",
 }

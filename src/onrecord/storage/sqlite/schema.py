@@ -87,14 +87,14 @@ CREATE INDEX files_by_place ON files (place);
 CREATE INDEX files_pending ON files (path) WHERE pending = 1;
 """
 
+_HELD_CODES = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_HELD_HINT = "Ask again in a moment; if another program keeps the file index.sqlite3 open, end it."
 _STORAGE_CODES = frozenset(
     {
-        sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_FULL,
         sqlite3.SQLITE_INTERRUPT,
         sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_LOCKED,
         sqlite3.SQLITE_NOLFS,
         sqlite3.SQLITE_NOMEM,
         sqlite3.SQLITE_PERM,
@@ -114,6 +114,8 @@ def translate_error(error: sqlite3.Error) -> OnRecordError:
     """Return what an error of SQLite means: the disk refused, or the file is damaged."""
     code = getattr(error, "sqlite_errorcode", None)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
+    if code is not None and code & 0xFF in _HELD_CODES:
+        return StorageFailedError(f"another process holds the index: {name}", hint=_HELD_HINT)
     if isinstance(error, sqlite3.ProgrammingError) or (code is not None and code & 0xFF in _STORAGE_CODES):
         return StorageFailedError(f"the index cannot be used: {name}")
     return build_damage(str(name))
