@@ -13,6 +13,7 @@ from onrecord.domain.ids import EntryRef, LogId, Seq, is_log_id
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.store import VersionRow
 from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.row_places import RowPlaces
 from onrecord.storage.files.rows import decode_row, is_newer_line
 from onrecord.storage.files.segments import SegmentReader
 from onrecord.storage.files.vault_config import MACHINE_FOLDER
@@ -44,6 +45,7 @@ class LogFolders:
         self._vault = vault
         self._measured: dict[LogId, _Measured] = {}
         self._looked: set[LogId] = set()
+        self._places: dict[LogId, RowPlaces] = {}
         self.newer = ""
         self.problems: dict[LogId, Problem] = {}
 
@@ -172,10 +174,10 @@ class LogFolders:
         """
         reader = self._open(ref.log, "versions")
         with storage_errors("read the versions store"), _unpacking():
-            place = reader.find_line(ref.seq)
-            if place is None:
+            line = self._places.setdefault(ref.log, RowPlaces()).read(reader, ref.seq)
+            if line is None:
                 return None
-            row = decode_row(next(iter(reader.read_lines(*place))), ref.log)
+            row = decode_row(line, ref.log)
         return row if row.ref == ref else None
 
     def read_entries(self, log: LogId, first: int = 0) -> Iterator[tuple[Seq, bytes]]:

@@ -126,6 +126,14 @@ class SegmentReader:
                 continue
             yield from self._read_segment(path, offset if number == segment else 0)
 
+    def read_part(self, segment: int, offset: int, size_bytes: int) -> bytes:
+        """Return at most so many bytes of a segment that is not packed.
+
+        Raises:
+            OSError: it is not there.
+        """
+        return self._read(name_segment(self._folder, segment), offset, size_bytes)
+
     def _read(self, path: str, offset: int, size_bytes: int) -> bytes:
         try:
             return self._disk.read(path, offset, size_bytes)
@@ -193,7 +201,7 @@ class SegmentReader:
     def _find_packed(self, path: str, seq: int) -> int | None:
         offset = 0
         for line in self._read_segment(path, 0):
-            if _read_seq(line) >= seq:
+            if read_seq(line) >= seq:
                 return offset
             offset += len(line) + 1
         return None
@@ -206,7 +214,7 @@ class SegmentReader:
             start, line = self._line_from(path, middle, low)
             if line is None:
                 high = middle
-            elif _read_seq(line) >= seq:
+            elif read_seq(line) >= seq:
                 best, high = start, middle
             else:
                 low = start + len(line) + 1
@@ -233,7 +241,8 @@ class SegmentReader:
         return None
 
 
-def _read_seq(line: bytes) -> int:
+def read_seq(line: bytes) -> int:
+    """Return the sequence number that a line of a store names, -1 for none."""
     # Inside a JSON string the quotes are escaped, so this matches a member only.
     found = _SEQ.search(line)
     return int(found[1]) if found else -1

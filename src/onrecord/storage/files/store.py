@@ -36,6 +36,7 @@ from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.logs import LogFolders, read_seen
 from onrecord.storage.files.parts import find_bad_heads, find_misplaced, find_unwritable
 from onrecord.storage.files.placement import probe_exchange
+from onrecord.storage.files.row_places import KeptRows
 from onrecord.storage.files.scan import compare_records, describe_file, scan_records
 from onrecord.storage.files.seen import ForeignHeads
 from onrecord.storage.files.unit import FileWriteUnit, hash_key
@@ -89,6 +90,7 @@ class FileVaultStore:
         self.backup = Backup(self._state)
         self.absences = AbsenceFile(self._state)
         self._logs = LogFolders(self._vault)
+        self._kept = KeptRows(self._logs.read_row)
         self._foreign = ForeignHeads(self._logs, keys.verify)
         state = self._state
         self._writer = LogWriter(state, self._vault, self._log, clock) if state is not None else None
@@ -131,7 +133,7 @@ class FileVaultStore:
     def write(self, wait_s: float | None = None) -> Iterator[FileWriteUnit]:
         """Take the lock and catch up; afterwards make a checkpoint when it is due."""
         writer = self._get_writer()
-        with self._lock.hold(wait_s):
+        with self._lock.hold(wait_s), self._kept.keeping():
             self._check_same_vault()
             self._check_nothing_newer()
             with storage_errors("read which links are allowed"):
@@ -290,7 +292,7 @@ class FileVaultStore:
         """Return one row with its bytes, or None."""
         if self._writer is not None and ref.log == self.log and ref.seq in self._writer.pending:
             return self._writer.pending[ref.seq]
-        return self._logs.read_row(ref)
+        return self._kept.read(ref)
 
     def read_entries(self, log: LogId, first: int = 0) -> Iterator[tuple[Seq, bytes]]:
         """Yield the ledger lines of a log without their LF, in order; the number is the line's place."""
