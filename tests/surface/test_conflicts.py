@@ -99,6 +99,7 @@ def test_settling_makes_one_version_of_all_sides_and_ends_the_conflict(
     assert "conflict" not in read(case.session, {"id": case.record}).data
     with pytest.raises(ConflictError, match="settled"):
         case.settle(keep)
+    assert "retired_file" not in [item["code"] for item in diagnose(case.session, {}).data["findings"]]
     check_verifies(case.session)
 
 

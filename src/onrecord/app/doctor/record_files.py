@@ -104,7 +104,7 @@ def _check_file(
     if head.kind == "event":
         yield from check_transcript(reader, head.id, state.path, data)
         return
-    if head.status == "retired":
+    if head.status == "retired" and head.kind != "conflict":
         message = f"memory {head.id} is retired, so that `find` does not show this file"
         mend = "Write what still holds into a new file, or remove this one."
         yield Problem(state.path, 0, "retired_file", Severity.INFO, message, mend)
