@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from onrecord.storage.files.disk import Disk
 
@@ -117,6 +118,7 @@ class RecordingDisk(Disk):
         self._note("link", source, target)
 
 
+NO_LINKS: Mapping[tuple[str, str], Path] = MappingProxyType({})
 _NAME_KINDS = frozenset({"mkdir", "create", "unlink", "rename", "exchange", "link"})
 _DATA_KINDS = frozenset({"write", "cut"})
 
@@ -171,11 +173,11 @@ class _Model:
 
 
 def load_model(roots: dict[str, Path]) -> _Model:
-    """Read the disks as they are, all durable."""
+    """Read the disks as they are, all durable; what lies behind a link to a folder counts as lying in it."""
     model = _Model()
     for disk, root in roots.items():
         model.folders.add((disk, ""))
-        for folder, _, files in os.walk(root):
+        for folder, _, files in os.walk(root, followlinks=True):
             relative = os.path.relpath(folder, root).replace(os.sep, "/")
             relative = "" if relative == "." else relative
             model.folders.add((disk, relative))
@@ -266,12 +268,24 @@ def _apply_data(data: bytearray, op: Op, fate: str) -> None:
     data[op.offset : op.offset + len(written)] = written
 
 
-def write_model(model: _Model, roots: dict[str, Path]) -> None:
-    """Write a model's disks to folders, which are emptied first."""
+def write_model(model: _Model, roots: dict[str, Path], links: Mapping[tuple[str, str], Path] = NO_LINKS) -> None:
+    """Write a model's disks to folders, which are emptied first.
+
+    Args:
+        model: What a cut left.
+        roots: A folder for each disk.
+        links: Folders elsewhere, by the disk and the path of the links that lead to them; they stay the very folders.
+    """
     for disk, root in roots.items():
         shutil.rmtree(root, ignore_errors=True)
         root.mkdir(parents=True, mode=0o700)
-        for _, path in sorted(key for key in model.folders if key[0] == disk):
+        for key in sorted(key for key in model.folders if key[0] == disk):
+            path = key[1]
+            if key in links:
+                for left in links[key].iterdir():
+                    left.unlink()
+                (root / path).symlink_to(links[key])
+                continue
             (root / path).mkdir(parents=True, exist_ok=True, mode=0o700)
         for (owner, path), inode in model.names.items():
             parent = root / path.rpartition("/")[0]

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from onrecord.app.capture import capture
+from onrecord.app.links import link
 from onrecord.app.remember import remember
+from onrecord.app.session import Channel
 from onrecord.app.update import update
 from onrecord.domain.errors import OnRecordError
 from tests.fault.power import (
@@ -31,32 +33,42 @@ WRITES = 7
 
 
 class Recorded:
-    """A vault whose life was recorded, and what is needed to cut it anywhere."""
+    """A vault whose life was recorded, and what is needed to cut it anywhere.
 
-    def __init__(self, base: Path) -> None:
+    Args:
+        base: Where it lies.
+        writes: Memories that it gets.
+        elsewhere: A folder outside of it to which `memories/default` is an allowed link; None for a folder of its own.
+    """
+
+    def __init__(self, base: Path, writes: int = WRITES, elsewhere: Path | None = None) -> None:
         self.base = base
         self.vault, state = base / "vault", base / "state"
+        self.links = {("vault", "memories/default"): elsewhere} if elsewhere is not None else {}
         make_vault(self.vault)
-        open_session(self.vault, state).close()
+        session = open_session(self.vault, state, channel=Channel.TERMINAL)
+        if elsewhere is not None:
+            link(session, {"path": "memories/default", "target": str(elsewhere)})
+        session.close()
         (self.state,) = [path for path in (state / "vaults").iterdir() if path.is_dir()]
         self._remove_index(self.state)
         self.roots = {"vault": self.vault, "state": self.state}
         self.start = load_model(self.roots)
         self.recording = Recording()
-        self._live(state)
+        self._live(state, writes)
 
     @staticmethod
     def _remove_index(state: Path) -> None:
         for path in state.glob("index.sqlite3*"):
             path.unlink()
 
-    def _live(self, state: Path) -> None:
+    def _live(self, state: Path, writes: int) -> None:
         def make_disk(root: str) -> RecordingDisk:
             name = "vault" if Path(root) == self.vault else "state"
             return RecordingDisk(root, name, self.recording)
 
         session = open_session(self.vault, state, clock=BootClock("first"), make_disk=make_disk, checkpoint_entries=4)
-        for number in range(WRITES):
+        for number in range(writes):
             text = f"memory {number} 記憶"
             kept = remember(session, {"text": text}).data
             self.recording.acknowledge({"op": "remember", "id": kept["id"], "version": 1, "text": text})
@@ -75,7 +87,7 @@ class Recorded:
         model = cut_power(self.start, (self.recording.ops if ops is None else ops)[:at], fate)
         place = self.base / "cut"
         shutil.rmtree(place, ignore_errors=True)
-        write_model(model, {"vault": place / "vault", "state": place / "left"})
+        write_model(model, {"vault": place / "vault", "state": place / "left"}, self.links)
         self._remove_index(place / "left")
         found = os.stat(place / "vault" / ".onrecord")
         vault_id = self.state.name.split("-")[0]
@@ -106,6 +118,15 @@ def recorded(tmp_path: Path) -> Recorded:
 
 def test_a_power_cut_behind_any_primitive_loses_nothing_acknowledged(recorded: Recorded) -> None:
     recorded.cut_everywhere(fates_a_step=2, step=1)
+
+
+def test_a_power_cut_while_writing_through_an_allowed_link_loses_nothing_acknowledged(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    recorded = Recorded(tmp_path, 2, elsewhere)
+    assert len(list(elsewhere.glob("*.md"))) == 2
+    recorded.cut_everywhere(fates_a_step=1, step=2)
+    assert len(list(elsewhere.glob("*.md"))) == 3, "the last cut lost nothing, and life went on there"
 
 
 @pytest.mark.soak
