@@ -280,3 +280,32 @@ def test_an_edit_of_a_memory_of_one_log_reads_as_many_rows_whatever_its_history(
         counts.append(len(reads))
         session.close()
     assert counts[-1] == counts[1], counts
+
+
+def test_what_a_sync_program_brought_is_no_changed_key(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    record = str(first.remember("the colour is red")["id"])
+    bring(first, second)
+    change(first, record, "red", "green", 1)
+    change(second, record, "red", "blue", 1)
+    bring(first, second)
+    bring(second, first)
+    for machine in (first, second, first):
+        assert list_findings(machine, "server_key_changed") == []
+        bring(*((second, first) if machine is second else (first, second)))
+
+
+def test_a_key_changed_by_hand_in_what_another_machine_wrote_is_named_alone(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    record = str(first.remember("the colour is red")["id"])
+    bring(first, second)
+    change(first, record, "red", "green", 1)
+    change(second, record, "red", "blue", 1)
+    bring(first, second)
+    path = str(show(second, record).data["path"])
+    (second.vault / path).write_text((second.vault / path).read_text().replace("origin: agent", "origin: user"))
+    messages = [item["message"] for item in list_findings(second, "server_key_changed")]
+    assert len(messages) == 1
+    assert messages[0].startswith("origin was changed")

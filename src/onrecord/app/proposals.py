@@ -33,16 +33,39 @@ class Copies:
         self._session = session
         self._reader = reader
 
-    def list_changes(self, record: RecordId, found: ServerCopies, until: VersionHead | None = None) -> list[KeyChange]:
-        """Return the keys that differ from what was written last, before a version or at all."""
+    def list_changes(
+        self,
+        record: RecordId,
+        found: ServerCopies,
+        until: VersionHead | None = None,
+        written_as: VersionHead | None = None,
+    ) -> list[KeyChange]:
+        """Return the keys that differ from what was written last, before a version or at all, or as one version."""
         heads = self._reader.list_versions(record)
         if until is not None:
             heads = heads[: [head.ref for head in heads].index(until.ref) + 1]
-        placed = [head for head in heads if not head.is_observed and not head.is_displaced]
-        row = self._read(placed[-1].ref) if placed else None
+        placed = [head for head in heads if _is_written(head)]
+        written_as = placed[-1] if written_as is None and placed else written_as
+        row = self._read(written_as.ref) if written_as is not None else None
         last = self._read(heads[-1].ref) if heads else None
         written = read_record(row.draft.data, row.draft.path, self._session.yaml).server if row is not None else None
         return list_changes(written, last.draft.protection if last is not None else "normal", found)
+
+    def find_written(self, record: RecordId, data: bytes) -> VersionHead | None:
+        """Return the version that OnRecord wrote and that bytes are, else come from; None where they are of none.
+
+        An edit comes from the version that its file held, which another machine may have written.
+        """
+        heads = {head.ref: head for head in self._reader.list_versions(record)}
+        rows = [row for ref in heads if (row := self._read(ref)) is not None and row.draft.data == data]
+        rows.sort(key=lambda row: _is_written(heads[row.ref]))
+        head = heads[rows[-1].ref] if rows else None
+        for _ in range(len(heads)):
+            if head is None or _is_written(head):
+                return head
+            row = self._read(head.ref)
+            head = heads.get(row.draft.parents[0]) if row is not None and row.draft.parents else None
+        return None
 
     def list_wishes(self, head: VersionHead) -> list[KeyChange]:
         """Return what a version's file asks for."""
@@ -63,6 +86,10 @@ class Copies:
             return self._session.store.read_row(ref)
         except (DamagedError, NewerFormatError):
             return None  # named where the logs are read
+
+
+def _is_written(head: VersionHead) -> bool:
+    return not head.is_observed and not head.is_displaced
 
 
 class Requests:

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterator
 
 from onrecord.app.content import holds_version, locate
+from onrecord.app.doctor.server_copies import check_copies
 from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.places import is_unchanged
-from onrecord.app.proposals import Copies
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending
@@ -16,9 +16,8 @@ from onrecord.domain.errors import NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity, describe_displaced
-from onrecord.domain.record import Record, read_record
+from onrecord.domain.record import read_record
 from onrecord.domain.redaction import find_secrets
-from onrecord.domain.server_keys import KeyChange
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState
 
@@ -114,7 +113,7 @@ def _check_file(
         message = "the id in the file belongs to another memory; this one has its own"
         yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
     elif claim is not None:
-        yield from _check_copies(session, reader, head, record)
+        yield from check_copies(session, reader, head, record, data)
 
 
 def _check_version(
@@ -131,19 +130,6 @@ def _check_version(
     elif head.is_observed:
         message = f"version {head.version} was written outside OnRecord; its author is not known"
         yield Problem(state.path, 0, "edited_outside", Severity.INFO, message)
-
-
-def _check_copies(session: Session, reader: IndexReader, head: VersionHead, record: Record) -> Iterator[Problem]:
-    """Compare the server-owned copies in a file with those that OnRecord wrote there last."""
-    changes = Copies(session, reader).list_changes(head.id, record.server)
-    if record.claimed_id != head.id:
-        changes.insert(0, KeyChange("id", head.id, record.claimed_id or ""))
-    for change in changes:
-        spans = record.reading.locate(change.key)
-        told = f": it was {change.was or 'absent'}, it is {change.now or 'absent'}" if change.is_of_a_form else ""
-        message = f"{change.key} was changed in the file{told}; the change is not applied"
-        line = spans[0].first + 1 if spans else 1
-        yield Problem(record.path, line, "server_key_changed", Severity.WARNING, message, "Undo it; it has no effect.")
 
 
 def check_displaced(session: Session) -> Iterator[Problem]:
