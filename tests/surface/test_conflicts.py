@@ -132,6 +132,30 @@ def test_a_memory_that_has_moved_on_is_not_settled_over(case: Case) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("by_hand", [True, False])
+@pytest.mark.parametrize(
+    ("keep", "first", "last"), [("A", "line 0 by agent", "line 8"), ("B", "line 0", "line 8 by hand")]
+)
+def test_a_kept_side_is_exactly_the_text_whatever_was_written_since(
+    case: Case, keep: str, first: str, last: str, by_hand: bool
+) -> None:
+    if by_hand:
+        case.path.write_text(case.path.read_text().replace("line 4", "line 4 later"))
+    else:
+        update(case.session, {"id": case.record, "old": "line 4", "new": "line 4 later", "expect": 2})
+    data = case.settle(keep, expect=4)
+    assert (data["version"], data["kept"]) == (5, keep)
+    assert case.read().splitlines() == [first, *(f"line {number}" for number in range(1, 8)), last]
+    assert case.read() in case.path.read_text()
+
+
+def test_what_a_memory_says_now_can_be_kept(case: Case) -> None:
+    update(case.session, {"id": case.record, "old": "line 4", "new": "line 4 later", "expect": 2})
+    before = case.read()
+    assert case.settle("current", expect=4)["kept"] == "current"
+    assert (case.read(), list_open(case.session)) == (before, [])
+
+
 def test_an_edit_by_hand_since_makes_settling_stale(case: Case) -> None:
     case.path.write_text(case.path.read_text().replace("line 4", "line 4 by hand"))
     with pytest.raises(StaleVersionError):

@@ -9,7 +9,7 @@ import pytest
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.read import read
-from onrecord.app.settle import settle
+from onrecord.app.settle import list_conflicts, settle
 from tests.surface.test_copies import Home
 from tests.vaults import check_verifies
 
@@ -39,7 +39,7 @@ def test_marks_are_never_the_memorys_text_and_both_sides_are_kept(tmp_path: Path
         kept = [read_text(home, version) for version in (2, 3)]
         assert [text.splitlines()[4] for text in kept] == ["line 4 ours", "line 4 theirs"]
         assert not any("<<<<<<<" in text for text in (before, *kept))
-        assert len(home.list_open()) == 2
+        assert len(home.list_open()) == 1
         hits = find(home.session, {"query": "HEAD"}).data["results"]
         assert hits == []
         home.open_anew()
@@ -67,6 +67,44 @@ def test_settling_puts_the_chosen_text_in_the_place_of_the_marks(tmp_path: Path)
     assert home.list_open() == []
     assert home.list_modes() == ["placed", "displaced", "placed"]
     check_verifies(home.session)
+
+
+def list_members(home: Home, conflict: str) -> list[str]:
+    items = list_conflicts(home.session, {"all": True}).data["conflicts"]
+    assert isinstance(items, list)
+    (members,) = [item["members"] for item in items if item["id"] == conflict]
+    return [member.split(" ")[0].partition("@")[2] for member in members]
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+@pytest.mark.parametrize(("keep", "line"), [("A", "line 4 ours"), ("B", "line 4 theirs")])
+def test_both_sides_of_the_marks_stand_in_one_conflict_and_the_kept_one_is_the_text(
+    tmp_path: Path, keep: str, line: str, is_plain: bool
+) -> None:
+    home = Home(tmp_path, is_plain=is_plain)
+    mark(home)
+    home.take_in()
+    (conflict,) = home.list_open()
+    assert list_members(home, conflict) == ["2", "3"]
+    assert read(home.session, {"id": home.record}).data["conflict"] == conflict
+    assert settle(home.session, {"id": conflict, "keep": keep}).data["kept"] == keep
+    assert read_text(home).splitlines()[4] == line
+    assert line in home.place("Plan").read_text()
+    assert home.list_open() == []
+    home.open_anew()
+    home.take_in()
+    assert home.list_open() == []
+    check_verifies(home.session)
+
+
+def test_marks_around_server_owned_keys_alone_keep_one_text(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = home.place("Plan")
+    marked = "<<<<<<< HEAD\nversion: 7\n=======\nversion: 8\n>>>>>>> other\n"
+    path.write_text(path.read_text().replace("version: 1\n", marked).replace("line 4", "line 4 merged"))
+    home.take_in()
+    assert home.list_modes() == ["placed", "displaced"]
+    assert len(home.list_open()) == 1
 
 
 def test_a_file_that_is_mended_by_hand_is_an_edit_that_took_in_both(tmp_path: Path) -> None:

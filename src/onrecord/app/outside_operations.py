@@ -26,6 +26,7 @@ ADOPT: Final = Operation(
         *("given_up", "given_up.entries", "given_up.versions", "log?", "set_aside?"),
     ),
 )
+_KEEP_HELP: Final = "the side to keep; or merge, or current: what the memory says now"
 _LINKS: Final = ("links", "links[].path", "links[].target", "links[].state")
 
 MISSING: Final = Operation(
@@ -71,10 +72,10 @@ CONFLICTS: Final = Operation(
 )
 SETTLE: Final = Operation(
     "settle",
-    "Settle a conflict: keep a side, or a merge of both.",
+    "Settle a conflict: keep a side, a merge of both, or the memory as it is now.",
     (
         Argument("id", Kind.ID, "id of the conflict, all 12 characters", True, True),
-        Argument("keep", Kind.CHOICE, "the side to keep, or merge", True, choices=(*limits.CONFLICT_SIDES, "merge")),
+        Argument("keep", Kind.CHOICE, _KEEP_HELP, True, choices=(*limits.CONFLICT_SIDES, "merge", "current")),
         Argument(
             "expect", Kind.INTEGER, "version of the memory, if it has moved on", minimum=1, maximum=limits.INTEGER_MAX
         ),

@@ -22,7 +22,7 @@ from onrecord.app.update import locate_current
 from onrecord.domain.ancestry import is_ancestor
 from onrecord.domain.conflict import OPEN, RESOLVED, STATUS_OF_STATE, Conflict, read_conflict
 from onrecord.domain.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError, StaleVersionError
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import CONFLICT_SIDES
 from onrecord.domain.record import read_record, replace_keys
 from onrecord.domain.trust import choose_weakest, get_trust
@@ -30,6 +30,8 @@ from onrecord.ports.index import IndexReader, VersionHead
 from onrecord.ports.store import Change, VersionDraft, VersionRow, WriteUnit
 
 _MERGE = "merge"
+# The memory's text as it is now: for one that was edited until it says what it should.
+_CURRENT = "current"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,8 @@ def _find_case(session: Session, unit: WriteUnit, record: RecordId, reply: Reply
 def _check_current(session: Session, case: _Case, expect: object) -> None:
     """Refuse to settle over a version that the caller has not seen."""
     current = case.current
-    if expect is None and current.ref in [row.ref for row in case.sides]:
+    refs = [row.ref for row in case.sides]
+    if expect is None and (current.ref in refs or all(_comes_from(session, row, current.ref) for row in case.sides)):
         return
     if expect != current.version:
         hint = f"Read {current.id}; then repeat with --expect {current.version}."
@@ -184,27 +187,42 @@ def _plan_memory(session: Session, unit: WriteUnit, case: _Case, keep: str) -> C
     now = session.store.read_row(case.current.ref)
     if now is None:
         raise DamagedError("the current version is not in the versions store")
-    # A side from which the current version comes stands for it: the user has gone on writing there.
-    sides = [
-        now if is_ancestor(row.ref, now.ref, lambda ref: list_parents(session, ref)) else row for row in case.sides
-    ]
-    if keep == _MERGE:
-        if len(sides) != 2:
-            raise ConflictError("only two sides can be merged", field="keep")
-        data, reason = merge_versions(session, sides[0], sides[1])
-        if data is None:
-            raise ConflictError(f"no merge can be had: {reason}", field="keep", hint="Keep one side.")
-        origin = choose_weakest(row.draft.origin for row in sides)
-    else:
-        number = CONFLICT_SIDES.index(keep)
-        if number >= len(sides):
-            raise NotFoundError("the conflict has no such side", field="keep", hint="")
-        data, origin = sides[number].draft.data, sides[number].draft.origin
+    data, origin = _choose_text(session, case, now, keep)
     parents = {row.ref: row for row in (now, *case.sides)}
     with session.index.read() as reader:
         tips = [session.store.read_row(tip.ref) for tip in find_tips(session, reader, case.current.id)]
     parents |= {row.ref: row for row in tips if row is not None and row.draft.data == now.draft.data}
     return plan_next(session, unit, case.current, data, list(parents.values()), origin)
+
+
+def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> tuple[bytes, str]:
+    """Return exactly the text that is asked for, with its origin; what is written since stays in none but a merge."""
+    if keep == _CURRENT:
+        return now.draft.data, now.draft.origin
+    if keep != _MERGE:
+        number = CONFLICT_SIDES.index(keep)
+        if number >= len(case.sides):
+            raise NotFoundError("the conflict has no such side", field="keep", hint="")
+        return case.sides[number].draft.data, case.sides[number].draft.origin
+    if len(case.sides) != 2:
+        raise ConflictError("only two sides can be merged", field="keep")
+    # A side from which the current version comes stands for it: the user has gone on writing there.
+    one, other = (now if _comes_from(session, now, row.ref) else row for row in case.sides)
+    is_seen = now.ref in (one.ref, other.ref) or all(_comes_from(session, row, now.ref) for row in case.sides)
+    if one.ref == other.ref or not is_seen:
+        raise ConflictError(
+            f"the memory has moved on to version {now.draft.version}, which a merge of the sides would not hold",
+            field="keep",
+            hint="Keep one side, or `current`: what the memory says now.",
+        )
+    data, reason = merge_versions(session, one, other)
+    if data is None:
+        raise ConflictError(f"no merge can be had: {reason}", field="keep", hint="Keep one side.")
+    return data, choose_weakest(row.draft.origin for row in (one, other))
+
+
+def _comes_from(session: Session, row: VersionRow, older: EntryRef) -> bool:
+    return is_ancestor(older, row.ref, lambda ref: list_parents(session, ref))
 
 
 def _plan_conflict(session: Session, unit: WriteUnit, case: _Case, keep: str) -> Change:

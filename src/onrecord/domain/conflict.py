@@ -122,7 +122,7 @@ def render_body(conflict: RecordId, title: str, sides: Sequence[Side], proposal:
     """Return the text that a person reads: both sides, what a merge gives, how to settle."""
     parts = [
         f"# Conflict in {_make_cell(title[:_TITLE_CHARS])}",
-        "Two texts stand against each other and neither was dropped. The memory shows A until this is settled.",
+        "Two texts stand against each other and neither was dropped. Until this is settled the memory stays as it is.",
         _render_table(sides),
     ]
     parts += [_render_text(f"## {name}", side.text, _tell_rest(side)) for name, side in _name(sides)]
@@ -134,7 +134,7 @@ def render_body(conflict: RecordId, title: str, sides: Sequence[Side], proposal:
     words = [f"- `onrecord settle {conflict} --keep {name}` keeps {name}." for name, _ in _name(sides)]
     if proposal.text is not None:
         words.append(f"- `onrecord settle {conflict} --keep merge` keeps both, as merged above.")
-    words.append("- Or edit the memory until it says what it should, then keep the side that it shows.")
+    words.append(f"- Or edit the memory until it is right, then `onrecord settle {conflict} --keep current`.")
     parts.append("## Settle\n\n" + "\n".join(words))
     return "\n\n".join(parts)
 

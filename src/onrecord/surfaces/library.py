@@ -48,7 +48,7 @@ from onrecord.surfaces.services import Opened, Services
 _Value = TypeVar("_Value")
 Names: TypeAlias = list[str] | tuple[str, ...]
 Mode: TypeAlias = Literal["preview", "hits", "full"]
-Keep: TypeAlias = Literal["A", "B", "C", "D", "E", "F", "G", "H", "merge"]
+Keep: TypeAlias = Literal["A", "B", "C", "D", "E", "F", "G", "H", "merge", "current"]
 Role: TypeAlias = Literal["user", "assistant", "tool", "system", "document"]
 
 
@@ -260,7 +260,7 @@ class Vault:
         return Report(**self._tell(reply), data=reply.data)
 
     def settle(self, id: str, *, keep: Keep, expect: int | None = None, remove_copies: bool = False) -> Report:
-        """Keep a side of a conflict (`A`, `B` …) or a `merge`; `expect` is the memory's version if it has moved on."""
+        """Keep a side (`A`, `B` …), a `merge` or the `current` text; `expect`: the version, if it has moved on."""
         given = {"id": id, "keep": keep, "expect": expect, "remove_copies": remove_copies}
         reply = settle(self._session, given)
         return Report(**self._tell(reply), data=reply.data)
