@@ -83,12 +83,21 @@ def test_a_file_that_grows_while_it_is_read_is_read_as_it_was(onrecord: CommandL
         assert sum(1 for _ in feed()) == 600
 
 
-def test_an_import_of_the_vault_itself_ends(onrecord: CommandLine) -> None:
+def test_a_vault_at_or_below_what_is_imported_is_left_out_and_named(onrecord: CommandLine, tmp_path: Path) -> None:
     onrecord("remember", "one", "--workspace", "a")
-    onrecord("remember", "two", "--workspace", "b")
+    home = Path(onrecord.vault).parent
+    (home / "note.md").write_text("a note beside the vault")
+    other = home / "elsewhere" / "other vault"
+    (other / ".onrecord").mkdir(parents=True)
+    (other / "README.md").write_text("what a person may edit here")
+    for imported in (1, 0):
+        done = onrecord("import", str(home))
+        assert (done.status, done.data["imported"]) == (0, imported)
+        named = {item["path"] for item in done.data["skipped"] if "vault" in item["reason"]}
+        assert named == {Path(onrecord.vault).name, "elsewhere/other vault"}
     done = onrecord("import", onrecord.vault, "--workspace", "copies")
-    assert done.status == 0
-    assert done.data["imported"] <= 4
+    assert (done.status, done.data["imported"]) == (0, 0)
+    assert [item["path"] for item in done.data["skipped"]] == ["."]
 
 
 @pytest.mark.parametrize("name", ["absent", "absent.md", "absent.jsonl"])

@@ -16,6 +16,7 @@ from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, RECORD_FILE_MAX_BYTES
 from onrecord.ports.sources import SourceFile
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+_VAULT_MARK = ".onrecord"
 _NO_FILE = "not a regular file"
 
 
@@ -49,13 +50,20 @@ def _look(path: str, hint: str) -> int:
 
 
 def _list_tree(root: str) -> Iterator[tuple[str, str, str]]:
-    """Yield path, path below the root, and why it is not read (or nothing), by folder and name."""
+    """Yield path, path below the root, and why it is not read (or nothing), by folder and name.
+
+    A vault is passed over as a whole, the root included: an import would take in its own copies, each time more.
+    """
     unread: list[tuple[str, str]] = []
 
     def note(error: OSError) -> None:
         unread.append((str(error.filename), f"the folder cannot be read: {error.strerror}"))
 
     for folder, folders, names in os.walk(root, onerror=note):
+        if os.path.isdir(os.path.join(folder, _VAULT_MARK)):
+            folders.clear()
+            yield folder, _relate(root, folder), "a vault is not taken in: its memories are kept already"
+            continue
         folders.sort()
         for name in list(folders):
             path = os.path.join(folder, name)
