@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
+from onrecord.app.identicals import Identicals, Inode, Standing
 from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
-from onrecord.app.stamps import COPY_MARK, hash_data
+from onrecord.app.stamps import COPY_MARK, has_hash, hash_data
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.heads import order_of
@@ -17,20 +19,24 @@ from onrecord.domain.ids import RecordId
 from onrecord.domain.likeness import is_likely_edit
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
 from onrecord.domain.record import Record, read_record
-from onrecord.ports.index import FileStamp, IndexReader
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState
 
-_Inode = tuple[int, int]
+_NOTHING: Final = Identicals(())
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file as it was read; `sha256` is empty for an empty file, as in its stamp."""
+    """A file as it was read; `sha256` is empty for an empty file, as in its stamp; `text_sha256` is of its text."""
 
     state: FileState
     data: bytes
     sha256: bytes
     record: Record
+    text_sha256: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text_sha256", hash_text(self.record.text))
 
     def without_id(self) -> Found:
         """Return the same file as if it named no id."""
@@ -72,7 +78,10 @@ class Identities:
         self._places_now = {_inode_of(state): path for path, state in states.items()}
         self._records: set[RecordId] = set()
         self._assigned: dict[str, RecordId] = {}
-        self._by_inode: dict[_Inode, list[FileStamp]] = {}
+        self._paths = frozenset(states)
+        self._same: dict[bytes, Identicals] = {}
+        self._by_inode: dict[Inode, list[FileStamp]] = {}
+        self._by_place: dict[str, list[FileStamp]] = {}
         self._is_loaded = False
         if is_large:
             with session.index.read() as reader:
@@ -165,7 +174,7 @@ class Identities:
             return True
         if claim is not None and reader.get_current(claim) is not None and not self._is_untouched(reader, claim, path):
             return False
-        if self._list_same(reader, found, record):
+        if any(other != record for other in self._list_same(reader, found).records):
             return False
         if _inode_of(state) == _inode_of(stamp):
             return True
@@ -191,8 +200,12 @@ class Identities:
         if not reader.has_place(fold_path(found.state.path)):
             return None
         self._load(reader)
-        stamps = (stamp for known in self._by_inode.values() for stamp in known)
-        return next((stamp for stamp in stamps if is_respelled(found.state.path, stamp.path)), None)
+        if not self._by_place:
+            for known in self._by_inode.values():
+                for stamp in known:
+                    self._by_place.setdefault(fold_path(stamp.path), []).append(stamp)
+        stamps = self._by_place.get(fold_path(found.state.path), ())
+        return next((stamp for stamp in stamps if stamp.path != found.state.path), None)
 
     def _find_by_place(self, reader: IndexReader, found: Found) -> RecordId | None:
         """Return the record that was last recorded at this path and has no known file, as where its log came first.
@@ -203,7 +216,7 @@ class Identities:
         for head in reader.find_by_path(found.state.path):
             if head.kind != "event" and self.is_free(head.id) and not _list_stamps(reader, head.id):
                 versions = reader.list_versions(head.id)
-                has_had = any(known.text_sha256 == hash_text(found.record.text) for known in versions)
+                has_had = any(known.text_sha256 == found.text_sha256 for known in versions)
                 left.append((not has_had, order_of(versions[0]), head.id))
         return min(left)[2] if left else None
 
@@ -212,23 +225,43 @@ class Identities:
 
         Of several one that had the file's inode, then the one whose first version is first in order.
         """
-        left: list[tuple[bool, tuple[object, ...], RecordId]] = []
-        for record in self._list_same(reader, found, own.record if own is not None else None):
-            stamps = self._list_others(reader, record, found)
-            if self.is_free(record) and not any(self._holds(reader, stamp) for stamp in stamps):
-                was_elsewhere = all(_inode_of(stamp) != _inode_of(found.state) for stamp in stamps)
-                left.append((was_elsewhere, order_of(reader.list_versions(record)[0]), record))
-        return min(left)[2] if left else None
+        same = self._list_same(reader, found)
+        if not same.records:
+            return None
 
-    def _list_same(self, reader: IndexReader, found: Found, own: RecordId | None) -> list[RecordId]:
-        """Return the records but `own` whose current version has exactly the file's bytes."""
-        same: list[RecordId] = []
-        for head in reader.find_by_text(None, hash_text(found.record.text)) if found.data else ():
-            if head.id != own and head.kind != "event":
-                kept = self._session.store.read_row(head.ref)
-                if kept is not None and kept.draft.data == found.data:
-                    same.append(head.id)
+        def look(record: RecordId) -> tuple[Standing, Sequence[FileStamp]]:
+            stamps = self._list_others(reader, record, found)
+            holding = next((stamp for stamp in stamps if self._holds(reader, stamp)), None)
+            return (Standing.LOST if holding is None else self._describe_holder(holding)), stamps
+
+        return same.find_lost(
+            reader, _inode_of(found.state), own.record if own is not None else None, self.is_free, look
+        )
+
+    def _describe_holder(self, stamp: FileStamp) -> Standing:
+        """Tell whether a file that holds a record may lose it in this pass."""
+        state = self._session.store.stat_file(stamp.path)
+        is_outside = state is not None and _inode_of(state) not in self._places_now and stamp.path not in self._paths
+        return Standing.KEPT if is_outside and is_unchanged(state, stamp) else Standing.OPEN
+
+    def _list_same(self, reader: IndexReader, found: Found) -> Identicals:
+        """Return the records whose version, current when this was first asked for, has exactly the file's bytes."""
+        same = self._same.get(found.sha256) if found.data else _NOTHING
+        if same is None:
+            records = [
+                head.id for head in reader.find_by_text(None, found.text_sha256) if self._is_same(reader, head, found)
+            ]
+            same = self._same[found.sha256] = Identicals(records) if records else _NOTHING
         return same
+
+    def _is_same(self, reader: IndexReader, head: VersionHead, found: Found) -> bool:
+        if head.kind == "event":
+            return False
+        is_same = has_hash(reader.find_files_of(head.id), head.ref, found.sha256)
+        if is_same is not None:
+            return is_same
+        kept = self._session.store.read_row(head.ref)
+        return kept is not None and kept.draft.data == found.data
 
     def _is_left(self, reader: IndexReader, stamp: FileStamp, found: Found) -> bool:
         """Tell whether a record is free to be found elsewhere than where it was."""
@@ -259,7 +292,7 @@ class Identities:
         """Load all stamps, once."""
         if self._is_loaded:
             return
-        by_inode: dict[_Inode, list[FileStamp]] = defaultdict(list)
+        by_inode: dict[Inode, list[FileStamp]] = defaultdict(list)
         for stamp in reader.list_files():
             if stamp.is_pending or stamp.record == COPY_MARK:
                 continue
@@ -278,5 +311,5 @@ def _list_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:
     return [stamp for stamp in reader.find_files_of(record) if not stamp.is_pending]
 
 
-def _inode_of(state: FileState | FileStamp) -> _Inode:
+def _inode_of(state: FileState | FileStamp) -> Inode:
     return state.device, state.inode

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from onrecord.app.branches import plan_parents
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found, Identity
-from onrecord.app.indexing import hash_text, read_own_text
+from onrecord.app.indexing import read_own_text
 from onrecord.app.session import Session
+from onrecord.app.stamps import has_hash
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.filenames import KIND_FOLDERS
 from onrecord.domain.heads import order_of
@@ -65,7 +66,8 @@ def judge_file(
     if head.kind == "event":
         return _judge_transcript(session, reader, found, head)
     workspace = _name_workspace(found, head)
-    known = [other for other in reader.list_versions(head.id) if has_bytes(session, other, found)]
+    stamps = [stamp for stamp in reader.find_files_of(head.id) if not stamp.is_pending]
+    known = [other for other in reader.list_versions(head.id) if has_bytes(session, other, found, stamps)]
     if session.store.is_waiting(head.ref):
         return Judgement(head.id, known[-1].ref if known else None)
     is_current = any(other.ref == head.ref for other in known)
@@ -73,7 +75,6 @@ def judge_file(
         return Judgement(head.id, head.ref)
     # Of the current bytes in another workspace, those versions count that were in it: else the file was moved there.
     earlier = [other for other in known if not is_current or other.workspace == workspace]
-    stamps = [stamp for stamp in reader.find_files_of(head.id) if not stamp.is_pending]
     held = _find_held(reader, head, stamps, found.state.path)
     if earlier and not _is_revert(session, reader, head, earlier, held):
         return Judgement(head.id, earlier[-1].ref)
@@ -106,10 +107,13 @@ def find_protection(session: Session, head: VersionHead) -> str:
     return row.draft.protection if row is not None else "normal"
 
 
-def has_bytes(session: Session, head: VersionHead, found: Found) -> bool:
-    """Tell whether a version has exactly the file's bytes."""
-    if head.text_sha256 != hash_text(found.record.text):
+def has_bytes(session: Session, head: VersionHead, found: Found, stamps: Sequence[FileStamp] = ()) -> bool:
+    """Tell whether a version has exactly the file's bytes; `stamps`: those of its record, which may know."""
+    if head.text_sha256 != found.text_sha256:
         return False
+    is_same = has_hash(stamps, head.ref, found.sha256)
+    if is_same is not None:
+        return is_same
     try:
         row = session.store.read_row(head.ref)
     except (DamagedError, NewerFormatError):

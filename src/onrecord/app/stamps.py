@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Final
 
 from onrecord.domain.ids import EntryRef, RecordId
@@ -16,6 +17,20 @@ COPY_MARK: Final = RecordId("~copy")
 def hash_data(data: bytes) -> bytes:
     """Return the hash of a file's bytes as its stamp has it: empty for an empty file."""
     return hashlib.sha256(data).digest() if data else b""
+
+
+def has_hash(stamps: Iterable[FileStamp], ref: EntryRef, sha256: bytes) -> bool | None:
+    """Tell whether a version has bytes of this hash, as far as a stamp of a file that held it knows; None: none does.
+
+    Args:
+        stamps: Those of the version's record.
+        ref: The version.
+        sha256: As `hash_data` gives it.
+    """
+    for stamp in stamps:
+        if stamp.ref == ref and stamp.sha256 and not stamp.is_pending:
+            return stamp.sha256 == sha256
+    return None
 
 
 def stamp_file(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Final
 
 from onrecord.domain.record_fields import ServerCopies
@@ -22,6 +23,8 @@ _FORMED: Final = frozenset(
 )
 _PROTECTIONS: Final = ("normal", "protected", "locked")
 _VALUE_MAX_CHARS: Final = 200
+_KEYS: Final = tuple(item.name for item in fields(ServerCopies) if item.name != "id")
+_GET: Final = attrgetter(*_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,7 @@ def list_wishes(changes: list[KeyChange]) -> list[KeyChange]:
 
 
 def _spell(copies: ServerCopies) -> dict[str, str]:
-    values = {item.name: getattr(copies, item.name) for item in fields(copies) if item.name != "id"}
-    return {key: _spell_value(value) or _DEFAULTS.get(key, "") for key, value in values.items()}
+    return {key: _spell_value(value) or _DEFAULTS.get(key, "") for key, value in zip(_KEYS, _GET(copies), strict=True)}
 
 
 def _spell_value(value: object) -> str:

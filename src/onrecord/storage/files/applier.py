@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import errno
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -128,19 +128,16 @@ class Applier:
         Raises:
             OSError: not written; the ends tell how far it came.
         """
-        for number, change in enumerate(changes):
-            seq = first_seq + number
-            begins = seq > 0 and seq % LEDGER_SEGMENT_MAX_COUNT == 0
-            self._put(self.ledger, change.ledger_line, begins, is_replay=is_replay)
-            line = change.encode_versions_line()
-            if line:
-                end = self.versions.end.size_bytes
-                begins = end > 0 and end + len(line) > VERSIONS_SEGMENT_MAX_BYTES
-                self._put(self.versions, line, begins, is_replay=is_replay)
-
-    def _put(self, writer: SegmentWriter, line: bytes, begins: bool, *, is_replay: bool) -> None:
-        if not (is_replay and writer.matches(line, begin_segment=begins)):
-            writer.write(line, begin_segment=begins)
+        ends = [seq > 0 and seq % LEDGER_SEGMENT_MAX_COUNT == 0 for seq in range(first_seq, first_seq + len(changes))]
+        ledger = [(change.ledger_line, begins) for change, begins in zip(changes, ends, strict=True)]
+        versions: list[tuple[bytes, bool]] = []
+        end = self.versions.end.size_bytes
+        for line in filter(None, (change.encode_versions_line() for change in changes)):
+            begins = end > 0 and end + len(line) > VERSIONS_SEGMENT_MAX_BYTES
+            versions.append((line, begins))
+            end = len(line) if begins else end + len(line)
+        for writer, lines in ((self.ledger, ledger), (self.versions, versions)):
+            _put(writer, lines, is_replay=is_replay)
 
     def skip_lines(self, first_seq: Seq, changes: Sequence[FrameChange]) -> None:
         """Move the ends behind lines that are known to be written in this boot; they are synced at the checkpoint."""
@@ -250,3 +247,23 @@ class Applier:
 def _name_not_placed(row: VersionRow, code: str) -> Problem:
     message = f"version {row.draft.version} of {row.draft.id} is committed but its file could not be written ({code})"
     return Problem(row.draft.path, 0, "not_placed", Severity.WARNING, message, "Free space or mend permissions.")
+
+
+def _put(writer: SegmentWriter, lines: Sequence[tuple[bytes, bool]], *, is_replay: bool) -> None:
+    """Write lines, each with whether it begins a segment: those of one segment at once, in a replay one by one."""
+    for begins, group in _group(lines, is_replay=is_replay):
+        if not (is_replay and writer.matches(group, begin_segment=begins)):
+            writer.write(group, begin_segment=begins)
+
+
+def _group(lines: Sequence[tuple[bytes, bool]], *, is_replay: bool) -> Iterator[tuple[bool, bytes]]:
+    waiting: list[bytes] = []
+    is_first = False
+    for line, begins in lines:
+        if waiting and (begins or is_replay):
+            yield is_first, b"".join(waiting)
+            waiting, is_first = [], False
+        is_first = is_first or begins
+        waiting.append(line)
+    if waiting:
+        yield is_first, b"".join(waiting)

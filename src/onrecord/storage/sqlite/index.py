@@ -27,6 +27,7 @@ from onrecord.storage.sqlite.loading import Loader, paused_collection
 from onrecord.storage.sqlite.matching import match
 from onrecord.storage.sqlite.members import MemberMemory
 from onrecord.storage.sqlite.merging import MergeLimits, is_merge_due, merge
+from onrecord.storage.sqlite.once import asked_again
 from onrecord.storage.sqlite.place import (
     create_aside,
     identify,
@@ -70,6 +71,7 @@ class SqliteReader:
         self._seen = seen
         self._memory = memory
         self._members = members
+        self.last: dict[str, tuple[object, object]] = {}
 
     @_reading
     def get_watermarks(self) -> Mapping[LogId, int]:
@@ -81,11 +83,13 @@ class SqliteReader:
         """Return at most `limit` record ids that begin with `prefix`, ascending."""
         return catalogue.find_ids(self._connection, prefix, limit)
 
+    @asked_again
     @_reading
     def get_current(self, record: RecordId) -> VersionHead | None:
         """Return the shown version; turns and displaced versions excluded."""
         return catalogue.get_current(self._connection, record)
 
+    @asked_again
     @_reading
     def list_versions(self, record: RecordId) -> Sequence[VersionHead]:
         """Return every version of a record in order, displaced ones included."""
@@ -151,6 +155,7 @@ class SqliteReader:
         """Return one loose document."""
         return loose.get_loose(self._connection, ref)
 
+    @asked_again
     @_reading
     def get_file(self, path: str) -> FileStamp | None:
         """Return the stamp of one file."""
@@ -166,6 +171,7 @@ class SqliteReader:
         """Return at most `limit` stamps with a path behind `after`, by path."""
         return stamps.page_files(self._connection, after, limit)
 
+    @asked_again
     @_reading
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
         """Return the stamps of the files that hold a record, by path."""
