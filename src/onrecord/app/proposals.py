@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from onrecord.app.admission import admit
 from onrecord.app.identity import Found
@@ -23,6 +24,7 @@ from onrecord.domain.server_keys import KeyChange, list_changes, list_wishes
 from onrecord.ports.index import IndexReader, VersionHead
 from onrecord.ports.store import Change, VersionDraft, VersionRow
 
+_SILENT: Final = ServerCopies()
 _REQUEST = b'"type":"approval.request"'
 
 
@@ -101,7 +103,7 @@ class Requests:
 
     def list_new(self, reader: IndexReader, draft: VersionDraft, found: Found) -> list[Change]:
         """Return a request for each wish of an outside edit that the version before it has not."""
-        if draft.kind == "event":
+        if draft.kind == "event" or (draft.version == 1 and found.record.server == _SILENT):
             return []
         copies = Copies(self._session, reader)
         wishes = list_wishes(copies.list_changes(draft.id, found.record.server))

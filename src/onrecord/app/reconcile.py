@@ -215,6 +215,7 @@ class _Pass:
         self._requests = Requests(session)
         self._replaced: list[RecordId] = []
         self._made = 0
+        self._has_put_off = False
 
     @property
     def has_lost_one(self) -> bool:
@@ -346,11 +347,12 @@ class _Pass:
         self._pending.size_bytes += len(found.data)
         count = len(self._pending.changes) + len(self._pending.requests)
         if count >= _BATCH_COUNT or self._pending.size_bytes >= BATCH_MAX_BYTES // 2:
-            self._commit()
+            self._commit(is_followed=True)
 
-    def _commit(self) -> None:
-        self._made += _commit(self._session, self._unit, self._pending, self._reply)
+    def _commit(self, *, is_followed: bool = False) -> None:
+        self._made += _commit(self._session, self._unit, self._pending, self._reply, is_followed=is_followed)
         self._pending = _Pending([], [], [], [])
+        self._has_put_off = is_followed
 
     def finish(self) -> int:
         """Commit and stamp what is left; return how many versions were made."""
@@ -358,6 +360,8 @@ class _Pass:
             self._restore()
         if self._pending.changes:
             self._commit()
+        elif self._has_put_off:
+            self._session.index.apply(IndexBatch())
         if self._moved:
             record_moves(self._session, self._unit, self._moved)
         if self._fresh or self._left or self._dropped:
@@ -382,7 +386,7 @@ def _list_left_places(session: Session, reader: IndexReader, record: RecordId, s
     return [path for path in known if has_left(session, path, state)]
 
 
-def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply) -> int:
+def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, *, is_followed: bool) -> int:
     receipt = unit.commit([*pending.changes, *pending.requests], _OUTSIDE)
     now_ns = session.clock.read().wall_us * 1_000
     documents: list[Document] = []
@@ -391,5 +395,5 @@ def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply) 
         documents.append(build_version(row, found.record))
         ref = row.ref if row.draft.kind != "event" else None
         stamps.append(stamp_file(found.state, row.draft.id, found.data, now_ns, ref))
-    session.publish(receipt, reply, documents, stamps, touched=pending.touched)
+    session.publish(receipt, reply, documents, stamps, touched=pending.touched, is_followed=is_followed)
     return len(pending.changes)

@@ -237,6 +237,8 @@ class Session:
         stamps: Sequence[FileStamp] = (),
         removed: Sequence[str] = (),
         touched: Collection[RecordId] = (),
+        *,
+        is_followed: bool = False,
     ) -> None:
         """Make a commit searchable. The commit stands whatever happens here.
 
@@ -247,6 +249,7 @@ class Session:
             stamps: Stamps of files that were observed, not placed.
             removed: Paths that hold no record any more.
             touched: Records that are to be looked at for branches.
+            is_followed: Whether the next batch of the same pass comes at once.
         """
         built = list(documents) or [part for row in receipt.rows for part in self.build(row, self.yaml)]
         files = [*stamps, *self._stamp_placed(receipt)]
@@ -255,8 +258,10 @@ class Session:
         reply.warnings.extend(problem.message for problem in receipt.problems)
         try:
             marks = {self.store.log: self.store.entries}
-            taken = IndexBatch(built, files=files, removed_files=removed, watermarks=marks, touched=touched)
-            self.index.apply(taken)
+            batch = IndexBatch(
+                built, files=files, removed_files=removed, watermarks=marks, touched=touched, is_followed=is_followed
+            )
+            self.index.apply(batch)
         except (StorageFailedError, DamagedError) as error:
             reply.degrade("index_behind", f"{error.reason}; `onrecord reindex` mends it")
 

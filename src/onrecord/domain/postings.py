@@ -123,16 +123,16 @@ def pack_terms(lines: Sequence[Sequence[str]], fields: Sequence[tuple[Sequence[s
     places: dict[str, int] = {}
     several: dict[str, list[tuple[int, int]]] = {}
     for number in range(1, len(lines)):
-        for term, added in _count(lines[number], length).items():
-            known = found.get(term)
-            if known is None:
-                found[term] = added
-                places[term] = number
-                continue
-            count, before = added >> _COUNT_SHIFT & LINE_COUNT_MAX, known >> _COUNT_SHIFT & LINE_COUNT_MAX
+        counted = _count(lines[number], length)
+        shared = found.keys() & counted.keys()
+        for term in shared:
+            added, earlier = counted[term], found[term]
+            count, before = added >> _COUNT_SHIFT & LINE_COUNT_MAX, earlier >> _COUNT_SHIFT & LINE_COUNT_MAX
             several.setdefault(term, [(places.pop(term, 0), before)]).append((number, count))
-            halves = _add_halves(known, added & WEIGHT_MAX_HALVES)
-            found[term] = length | halves | max(before, count) << _COUNT_SHIFT | _SEVERAL
+            halves = min((earlier & WEIGHT_MAX_HALVES) + (added & WEIGHT_MAX_HALVES), WEIGHT_MAX_HALVES)
+            counted[term] = length | halves | (before if before > count else count) << _COUNT_SHIFT | _SEVERAL
+        found.update(counted)
+        places.update(dict.fromkeys(counted.keys() - shared, number))
     for terms, weight in fields:
         fresh = length | weight | _NAMED
         for term in terms:

@@ -86,7 +86,8 @@ class IndexBatch:
     `documents` in ledger order per log. `removed_files` are paths. `watermarks` gives, per log, the number of entries
     (not the last seq) that the index has taken in after this batch. `dropped` are loose documents (`domain.heads`) that
     are forgotten before the batch's documents are taken in; unknown ones are ignored. `touched` are records to which
-    another log or an edit of an older version has added something: they are listed until they are `judged`.
+    another log or an edit of an older version has added something: they are listed until they are `judged`. After one
+    that `is_followed` another comes at once, so that a driver may put work off to that one, as far as it is bounded.
     """
 
     documents: Sequence[Document] = ()
@@ -96,6 +97,7 @@ class IndexBatch:
     dropped: Sequence[EntryRef] = ()
     touched: Collection[RecordId] = ()
     judged: Collection[RecordId] = ()
+    is_followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from onrecord.storage.sqlite.loading import Loader, paused_collection
 from onrecord.storage.sqlite.matching import match
 from onrecord.storage.sqlite.members import MemberMemory
 from onrecord.storage.sqlite.merging import MergeLimits, is_merge_due, merge
-from onrecord.storage.sqlite.once import asked_again
+from onrecord.storage.sqlite.once import LastAnswers, asked_again
 from onrecord.storage.sqlite.place import (
     create_aside,
     identify,
@@ -63,15 +63,15 @@ def _reading(
     return call
 
 
-class SqliteReader:
+class SqliteReader(LastAnswers):
     """One consistent read; see `onrecord.ports.index.IndexReader`."""
 
     def __init__(self, connection: sqlite3.Connection, seen: Seen, memory: DeltaMemory, members: MemberMemory) -> None:
+        super().__init__()
         self._connection = connection
         self._seen = seen
         self._memory = memory
         self._members = members
-        self.last: dict[str, tuple[object, object]] = {}
 
     @_reading
     def get_watermarks(self) -> Mapping[LogId, int]:
@@ -237,6 +237,7 @@ class SqliteIndex:
         self._writing = Lock()
         self._memory = DeltaMemory()
         self._members = MemberMemory()
+        self._has_put_off = False
         self._identity: tuple[int, int] | None = None
         self._idle: list[sqlite3.Connection] = []
         self._writer: tuple[sqlite3.Connection, tuple[int, int]] | None = None
@@ -280,7 +281,9 @@ class SqliteIndex:
             with _transaction(connection):
                 look(connection, self._owner)
                 take_batch(connection, batch)
-            if batch.documents and is_merge_due(connection, self._limits):
+            limits = self._limits.widened if batch.is_followed else self._limits
+            may_be_due, self._has_put_off = bool(batch.documents) or self._has_put_off, batch.is_followed
+            if may_be_due and is_merge_due(connection, limits):
                 _merge_if_disk_allows(connection, self._limits)
 
     def rebuild(self, batches: Iterable[IndexBatch]) -> None:

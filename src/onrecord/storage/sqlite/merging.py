@@ -20,6 +20,7 @@ from onrecord.storage.sqlite.matching import list_facets
 from onrecord.storage.sqlite.schema import build_damage
 
 _STEPS: Final = 16
+_WIDER: Final = 16
 _BURIAL_WEIGHT: Final = 4  # what a burial costs beside the merge of a document
 _DEAD = "document IN (SELECT document FROM dead) AND document <= ?"
 
@@ -41,6 +42,11 @@ class MergeLimits:
     def step(self) -> int:
         """Documents that are merged at once."""
         return max(self.documents // _STEPS, 1)
+
+    @property
+    def widened(self) -> MergeLimits:
+        """What may wait between batches of one pass: fewer merges of more documents cost less."""
+        return MergeLimits(self.documents * _WIDER, self.postings * _WIDER)
 
 
 EVERYTHING: Final = MergeLimits(0, 0)

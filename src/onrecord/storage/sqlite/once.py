@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
 
 
-class Remembering(Protocol):
-    """What keeps the last question and answer of each of its methods, by the method's name."""
+class LastAnswers:
+    """Keeps the last question and answer of each method, by the method's name."""
 
-    last: dict[str, tuple[object, object]]
+    def __init__(self) -> None:
+        self.last: dict[str, tuple[object, object]] = {}
 
 
-_Reader = TypeVar("_Reader", bound=Remembering)
+_Reader = TypeVar("_Reader", bound=LastAnswers)
 
 
 def asked_again(method: Callable[[_Reader, _Key], _Answer]) -> Callable[[_Reader, _Key], _Answer]:
