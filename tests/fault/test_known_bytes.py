@@ -309,3 +309,17 @@ def test_a_key_changed_by_hand_in_what_another_machine_wrote_is_named_alone(
     messages = [item["message"] for item in list_findings(second, "server_key_changed")]
     assert len(messages) == 1
     assert messages[0].startswith("origin was changed")
+
+
+def test_the_mend_for_a_file_behind_writes_the_current_version(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    record = str(first.remember("the colour is red")["id"])
+    bring(first, second)
+    change(second, record, "red", "green", 1)
+    bring_log(second, first)
+    (finding,) = list_findings(first, "file_behind")
+    assert f"`onrecord read {record} | onrecord update {record} --expect 2 --text -`" in finding["mend"]
+    text = show(first, record).data["text"]
+    first.call(lambda session: update(session, {"id": record, "text": text, "expect": 2}))
+    assert "the colour is green" in (first.vault / finding["path"]).read_text()
+    assert list_findings(first, "file_behind") == []

@@ -239,3 +239,21 @@ def test_a_copy_that_is_renamed_over_the_memorys_file_is_an_edit(tmp_path: Path)
     shown = read(home.session, {"id": home.record}).data
     assert "line 8 elsewhere" in str(shown["text"])
     assert home.list_memories() == {home.record}
+
+
+def list_findings(home: Home, *codes: str) -> list[tuple[str, str]]:
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    return [(item["code"], item["path"]) for item in findings if item["code"] in codes]
+
+
+def test_doctor_names_a_copy_by_its_path_and_the_open_conflict_and_no_write(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    copy = home.copy(SYNCTHING)
+    home.take_in()
+    named = list_findings(home, "conflict_copy", "conflict_open", "displaced_edit", "merge_marks")
+    assert [code for code, _ in named] == ["conflict_open", "conflict_copy"]
+    assert named[1][1] == copy.relative_to(tmp_path / "vault").as_posix()
+    (conflict,) = home.list_open()
+    settle(home.session, {"id": conflict, "keep": "A", "remove_copies": True})
+    assert list_findings(home, "conflict_copy", "conflict_open", "displaced_edit") == []

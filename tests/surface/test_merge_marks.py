@@ -131,3 +131,20 @@ def test_a_note_that_tells_of_marks_in_code_is_a_note(tmp_path: Path) -> None:
     home.take_in()
     assert told in read_text(home)
     assert home.list_open() == []
+
+
+def test_doctor_names_the_marks_with_the_conflict_of_both_sides(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = home.place("Plan")
+    marks = "<<<<<<< HEAD\nrank: 1\n=======\nrank: 2\n>>>>>>> other\n"
+    path.write_text(path.read_text().replace("---\n", f"---\n{marks}", 1))
+    home.take_in()
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    (named,) = (item for item in findings if item["code"] == "merge_marks")
+    assert named["path"] == "memories/default/Plan.md"
+    assert any(conflict in named["mend"] for conflict in home.list_open())
+    codes = [item["code"] for item in findings]
+    assert "displaced_edit" not in codes
+    assert "server_key_changed" not in codes
+    assert "conflict_open" in codes

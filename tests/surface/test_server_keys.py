@@ -178,3 +178,15 @@ def test_no_edit_of_a_file_and_no_update_unlocks_a_protected_memory(kept: Kept) 
     rows = [draft for draft in rows if draft.id == kept.id]
     assert [draft.protection for draft in rows] == ["normal", "locked", "locked", "locked"]
     assert "protection: locked" in kept.path.read_text()
+
+
+def test_doctor_names_an_open_proposal(kept: Kept) -> None:
+    def list_open() -> list[str]:
+        findings = kept.onrecord("doctor").data["findings"]
+        return [item["message"].split(":")[0] for item in findings if item["code"] == "proposal_open"]
+
+    kept.put("origin: confirmed")
+    (proposal,) = kept.list_proposals()
+    assert list_open() == [f"proposal {proposal['id']}"]
+    kept.path.write_text(kept.written)
+    assert list_open() == []

@@ -28,7 +28,7 @@ _MENDS: Final = {
     "unknown_file": "Run any onrecord command, or `onrecord reindex`: it is taken in.",
     "missing_file": "Put it back; its versions are kept, see `onrecord history ID`.",
     "not_placed": "Free space or mend permissions; the next command places it.",
-    "file_behind": "Let the sync bring the newer file; the next update of the memory writes it, too.",
+    "file_behind": "The sync may bring the newer file; where none comes, `onrecord update ID` writes it.",
     RETIRED_FILE: "Write what still holds into a new file, or remove this one.",
     CONFLICT_COPY: "`onrecord conflicts` lists what it is part of; remove it when its text is not needed.",
 }
@@ -174,7 +174,7 @@ def _compare_file(
         count = f"{len(current.turns.get(record, ()))} turns"
         yield Difference(path, "transcript_edited", message, record, version, count, f"{len(strange)} of them differ")
     elif digest != expected.sha256:
-        behind = name_behind(session, stamp, data)
+        behind = name_behind(session, stamp, data, version)
         if behind is not None:
             yield Difference(path, behind.code, behind.message, record, version, asked, seen, behind.mend)
         else:

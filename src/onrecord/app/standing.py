@@ -13,13 +13,14 @@ FILE_BEHIND = "file_behind"
 PENDING_SYNC = "pending_sync"
 
 
-def name_behind(session: Session, stamp: FileStamp, data: bytes) -> Problem | None:
+def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -> Problem | None:
     """Return the finding that a file holds a version that is not the current one, None where it holds none.
 
     Args:
         session: The opened vault.
         stamp: The stamp of the file.
         data: The file's bytes, other than those of the current version.
+        current: The number of the current version.
     """
     if stamp.ref is None or stamp.is_pending or stamp.sha256 != hash_data(data):
         return None
@@ -30,7 +31,8 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes) -> Problem | No
     if row is None or row.draft.id != stamp.record or row.draft.data != data:
         return None
     message = f"the file holds version {row.draft.version} of {stamp.ref.log}; a later one is current and is shown"
-    mend = "Let the sync bring the newer file; the next update of the memory writes it, too."
+    way = f"onrecord read {stamp.record} | onrecord update {stamp.record} --expect {current} --text -"
+    mend = f"The sync may bring the newer file. Where none comes, write it: `{way}`."
     return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
 
 

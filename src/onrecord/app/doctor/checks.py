@@ -253,10 +253,10 @@ CHECKS: Final = (
         "Every outside edit is taken in",
         (
             Code("unknown_file", (_WARNING,), "the file is not taken in yet", "Run `onrecord reindex`."),
-            Code("edited_outside", (_INFO, _WARNING), "the file was edited outside; a warning while it is not taken in",
+            Code("edited_outside", (_WARNING,), "the file was edited outside and is not taken in yet",
                  "Run any onrecord command."),
             Code("file_behind", (_INFO,), "the file holds another version than the current one",
-                 "Let the sync bring the newer file; the next update of the memory writes it, too."),
+                 "The sync may bring the newer file; where none comes, `onrecord update ID` writes it."),
             Code("pending_sync", (_WARNING,), "the file has come before its version",
                  "Sync .onrecord of the other machine, or remove the `by` line."),
             Code("outside_edits_pending", (_CRITICAL,), "outside edits cannot be taken in", _PERMISSIONS),
@@ -283,9 +283,31 @@ CHECKS: Final = (
     ),
     Check(
         "files.displaced",
-        "No edit gave way to a write",
-        (Code("displaced_edit", (_WARNING,), "an edit made outside gave way to a write and is kept as a version",
-              "Compare with `onrecord read ID --version N`."),),
+        "No text of a file stands aside",
+        (
+            Code("displaced_edit", (_WARNING,), "an edit made outside gave way to a write and is kept as a version",
+                 "Compare with `onrecord read ID --version N`."),
+            Code("conflict_copy", (_WARNING,), "a sync program left a copy of a file; its text is kept as a version",
+                 "`onrecord conflicts` lists what it is part of; `settle --remove-copies` deletes it."),
+        ),
+    ),
+    Check(
+        "files.marks",
+        "No file has marks of an unfinished merge",
+        (Code("merge_marks", (_WARNING,), "git left its marks in the file; the memory keeps its text",
+              "Take the marks out of the file, or settle: `onrecord conflicts` lists what it is part of."),),
+    ),
+    Check(
+        "conflicts.open",
+        "No conflict is open",
+        (Code("conflict_open", (_WARNING,), "texts of one memory stand against each other",
+              "`onrecord settle ID --keep A`, `B` or `merge`."),),
+    ),
+    Check(
+        "proposals.open",
+        "No edit of a server-owned key asks for a decision",
+        (Code("proposal_open", (_WARNING,), "an edit by hand asks for what you have to decide; it grants nothing",
+              "See `onrecord proposals`; take the change back in the file if it is not wanted."),),
     ),
     Check(
         "files.transcripts",

@@ -10,6 +10,7 @@ from typing import Final
 from onrecord.app.admission import admit
 from onrecord.app.catalog import DOCTOR
 from onrecord.app.doctor.checks import BY_ID, CHECKS, find_severity
+from onrecord.app.doctor.decisions import check_conflicts, check_displaced, check_proposals
 from onrecord.app.doctor.index_equality import compare_indexes
 from onrecord.app.doctor.logs import check_logs, check_others, check_proofs
 from onrecord.app.doctor.parts import (
@@ -19,7 +20,7 @@ from onrecord.app.doctor.parts import (
     check_store,
     name_refused,
 )
-from onrecord.app.doctor.record_files import check_displaced, check_files
+from onrecord.app.doctor.record_files import check_files
 from onrecord.app.doctor.report import build_report
 from onrecord.app.session import Degraded, Reply, Session
 from onrecord.app.suspension import check_suspension
@@ -56,10 +57,12 @@ THEN: Final = (
     Source(
         check_files,
         ("files.readable", "files.links", "files.front_matter", "files.secrets", "files.identity", "files.taken",
-         "files.missing", "files.transcripts", "files.leftovers"),
+         "files.missing", "files.marks", "files.transcripts", "files.leftovers"),
         needs_edits=True,
     ),
     Source(check_displaced, ("files.displaced",), needs_edits=True),
+    Source(check_conflicts, ("conflicts.open",), needs_edits=True),
+    Source(check_proposals, ("proposals.open",), needs_edits=True),
     Source(check_suspension, ("files.missing",), needs_edits=True),
     Source(check_sources, ("sources.readable",)),
     Source(compare_indexes, ("index.equal",)),

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 
 from onrecord.app.content import holds_version, locate
+from onrecord.app.doctor.decisions import name_marks
 from onrecord.app.doctor.server_copies import check_copies
 from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.places import is_unchanged
@@ -15,7 +16,7 @@ from onrecord.app.standing import name_behind, name_pending
 from onrecord.domain.errors import NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
-from onrecord.domain.problem import Problem, Severity, describe_displaced
+from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import read_record
 from onrecord.domain.redaction import find_secrets
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
@@ -107,6 +108,8 @@ def _check_file(
         message = f"memory {head.id} is retired, so that `find` does not show this file"
         mend = "Write what still holds into a new file, or remove this one."
         yield Problem(state.path, 0, "retired_file", Severity.INFO, message, mend)
+    if head.kind != "conflict" and stamp.ref != head.ref:
+        yield from name_marks(reader, head.id, state.path, data)
     yield from _check_version(session, head, state, stamp, data)
     claim = record.claimed_id
     if claim is not None and claim != head.id and reader.get_current(claim) is not None:
@@ -124,25 +127,6 @@ def _check_version(
         yield Problem(state.path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
         return
     is_held = session.store.is_waiting(head.ref) or holds_version(session, head, stamp)
-    behind = None if is_held else name_behind(session, stamp, data)
+    behind = None if is_held else name_behind(session, stamp, data, head.version)
     if behind is not None:
         yield behind
-    elif head.is_observed:
-        message = f"version {head.version} was written outside OnRecord; its author is not known"
-        yield Problem(state.path, 0, "edited_outside", Severity.INFO, message)
-
-
-def check_displaced(session: Session) -> Iterator[Problem]:
-    """Yield a problem for each outside edit that gave way to a write and is neither merged nor settled."""
-    with session.index.read() as reader:
-        waiting = {head.ref for head in reader.list_unsettled(session.store.log, _ALL)}
-        for record, path in _list_records(reader):
-            displaced = [head for head in reader.list_versions(record) if head.is_displaced]
-            is_open = bool(displaced and reader.find_conflicts((record,)))
-            for head in displaced:
-                if is_open or head.ref in waiting:
-                    yield describe_displaced(path, record, head.version)
-
-
-def _list_records(reader: IndexReader) -> list[tuple[RecordId, str]]:
-    return sorted({(stamp.record, stamp.path) for stamp in reader.list_files()})

@@ -1,0 +1,80 @@
+"""What waits for a person to decide: texts that stand against each other or aside, and what edits by hand ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from onrecord.app.proposals import find_open
+from onrecord.app.session import Session
+from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.ids import RecordId
+from onrecord.domain.merge_marks import split_marked
+from onrecord.domain.problem import Problem, Severity, describe_displaced
+from onrecord.ports.index import IndexReader, VersionHead
+from onrecord.ports.store import DISPLACING
+
+_ALL: Final = 2**31
+_OPEN: Final = ("pending",)
+_MARKS: Final = "Take the marks out of the file, or settle: `onrecord conflicts` lists what it is part of."
+
+
+def name_marks(reader: IndexReader, record: RecordId, path: str, data: bytes) -> Iterator[Problem]:
+    """Yield the finding that git left its marks in a memory's file, with the conflict that both sides are in."""
+    if split_marked(data) is None:
+        return
+    conflicts = reader.find_conflicts((record,)).get(record, ())
+    message = "git left marks of an unfinished merge in the file; the memory keeps its text"
+    mend = _MARKS
+    if conflicts:
+        message += f", both sides are in conflict {', '.join(conflicts[:2])}"
+        mend = f"Take the marks out of the file, or `onrecord settle {conflicts[0]} --keep A`, `B` or `merge`."
+    yield Problem(path, 0, "merge_marks", Severity.WARNING, message, mend)
+
+
+def check_displaced(session: Session) -> Iterator[Problem]:
+    """Yield a problem for each outside text that stands aside and is neither merged nor settled.
+
+    It gave way to a write, or is of a copy that a sync program left; of sides of a marked file the file itself tells.
+    """
+    with session.index.read() as reader:
+        waiting = {head.ref for head in reader.list_unsettled(session.store.log, _ALL)}
+        for record, path in sorted({(stamp.record, stamp.path) for stamp in reader.list_files()}):
+            displaced = [head for head in reader.list_versions(record) if head.is_displaced]
+            is_open = bool(displaced and reader.find_conflicts((record,)))
+            for head in displaced:
+                if is_open or head.ref in waiting:
+                    yield from _name_aside(session, head, path)
+
+
+def _name_aside(session: Session, head: VersionHead, path: str) -> Iterator[Problem]:
+    try:
+        row = session.store.read_row(head.ref)
+    except (DamagedError, NewerFormatError):
+        return  # named where the logs are read
+    if row is None or row.actor == DISPLACING:
+        yield describe_displaced(path, head.id, head.version)
+    elif head.path != path:
+        message = f"a copy that a sync program left of {path[-120:]!r}; it is kept as version {head.version}"
+        mend = f"Compare with `onrecord read {head.id} --version {head.version}`, then settle (`onrecord conflicts`)."
+        yield Problem(head.path, 0, "conflict_copy", Severity.WARNING, message, mend)
+
+
+def check_conflicts(session: Session) -> Iterator[Problem]:
+    """Yield a problem for each open conflict."""
+    with session.index.read() as reader:
+        for head in reader.list_conflicts(_OPEN):
+            message = f"conflict {head.id} is open: texts of one memory stand against each other"
+            mend = f"`onrecord settle {head.id} --keep A`, `B` or `merge`; the file shows them side by side."
+            yield Problem(head.path, 0, "conflict_open", Severity.WARNING, message, mend)
+
+
+def check_proposals(session: Session) -> Iterator[Problem]:
+    """Yield a problem for each change of a server-owned key that asks for what the user has to decide."""
+    wishes = find_open(session)
+    with session.index.read() as reader:
+        for wish in wishes:
+            head = reader.get_current(RecordId(str(wish["record"])))
+            if head is not None:
+                message = f"proposal {wish['id']}: {wish['key']} was changed by hand, which asks for your decision"
+                yield Problem(head.path, 0, "proposal_open", Severity.WARNING, message)
