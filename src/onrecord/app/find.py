@@ -194,8 +194,12 @@ def _select(
     session: Session, natives: Natives | None, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *,
     is_past: bool,
 ) -> _Found:  # fmt: skip
-    """Drop hits whose file is missing: they are neither shown nor retired; and sections that are not as taken in."""
+    """Drop hits whose file is missing: they are neither shown nor retired; and sections that are not as taken in.
+
+    Of a memory and a file that names it and is ahead of its row, the better hit is shown.
+    """
     found = _Found([], [], [], [])
+    met: set[RecordId] = set()
     for hit in ranked:
         if len(found.shown) == limit:
             break
@@ -213,6 +217,10 @@ def _select(
                 found.missing.append(head.id)
             continue
         path = place.edited_path if place is not None else None
+        memory = get_claim(head) if is_pending(head) else head.id
+        if head.turn is None and memory in met:
+            continue
+        met.add(memory)
         if path is not None and head.kind != "event":
             found.edited.append(path)
         found.shown.append((hit, head, place))

@@ -15,7 +15,7 @@ from onrecord.app.stamps import COPY_MARK, has_hash, hash_data
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.heads import order_of
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.likeness import is_likely_edit
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
 from onrecord.domain.record import Record, read_record
@@ -127,7 +127,7 @@ class Identities:
             return Identity(moved)
         stamp = stamp or self._find_respelled(reader, found)
         if stamp is None:
-            lost = self._find_by_place(reader, found) if claim is None else None
+            lost = self._find_by_place(reader, found) if claim is None else self._find_relabelled(reader, found)
             return new if lost is None else Identity(lost) if is_last else None
         if not self.is_free(stamp.record) or self._is_held_elsewhere(reader, stamp.record, found):
             return new
@@ -220,6 +220,21 @@ class Identities:
                 left.append((not has_had, order_of(versions[0]), head.id))
         return min(left)[2] if left else None
 
+    def _find_relabelled(self, reader: IndexReader, found: Found) -> RecordId | None:
+        """Return the record whose text a file at its last place still has, though it was ahead of its row since.
+
+        What the file named meanwhile, and names now, says nothing of what it held before.
+        """
+        stamp = reader.get_file(found.state.path)
+        if stamp is None or not stamp.is_pending:
+            return None
+        near = [stamp.record, *(head.id for head in reader.find_by_path(found.state.path) if head.kind != "event")]
+        for record in dict.fromkeys(near):
+            is_lost = self.is_free(record) and not self._is_held_elsewhere(reader, record, found)
+            if is_lost and is_edit_of(self._session, reader, record, found):
+                return record
+        return None
+
     def _find_twin(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
         """Return a record that has lost its place and whose bytes the file has.
 
@@ -273,13 +288,7 @@ class Identities:
         """Tell whether a file on another one's inode is that one; numbers of deleted files are given out again."""
         if found.sha256 and found.sha256 == stamp.sha256:
             return True
-        head = reader.get_current(stamp.record)
-        ref = stamp.ref or (head.ref if head is not None else None)
-        kept = self._session.store.read_row(ref) if ref is not None else None
-        if kept is None or kept.draft.kind == "event":
-            return False
-        before = read_record(kept.draft.data, stamp.path, self._session.yaml)
-        return is_likely_edit(before.text, found.record.text)
+        return is_edit_of(self._session, reader, stamp.record, found, stamp.ref)
 
     def _read(self, path: str) -> Found | None:
         state = self._session.store.stat_file(path)
@@ -298,6 +307,19 @@ class Identities:
                 continue
             by_inode[_inode_of(stamp)].append(stamp)
         self._by_inode, self._is_loaded = dict(by_inode), True
+
+
+def is_edit_of(
+    session: Session, reader: IndexReader, record: RecordId, found: Found, ref: EntryRef | None = None
+) -> bool:
+    """Tell whether a file's text is an edit of a version of a record: of `ref`, else of the current one."""
+    head = reader.get_current(record)
+    ref = ref or (head.ref if head is not None else None)
+    kept = session.store.read_row(ref) if ref is not None else None
+    if kept is None or kept.draft.kind == "event":
+        return False
+    before = read_record(kept.draft.data, kept.draft.path, session.yaml)
+    return is_likely_edit(before.text, found.record.text)
 
 
 def has_left(session: Session, path: str, state: FileState) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from onrecord.app.arrivals import name_loose
 from onrecord.app.content import FilePlace
-from onrecord.app.identity import Found
+from onrecord.app.identity import Found, is_edit_of
 from onrecord.app.indexing import hash_text
 from onrecord.app.judging import has_bytes, name_kind
 from onrecord.app.pages import cut_text
@@ -38,17 +38,31 @@ def get_claim(head: VersionHead) -> RecordId:
     return RecordId(head.id.removeprefix(_MARK))
 
 
-def find_awaited(session: Session, reader: IndexReader, found: Found) -> EntryRef | None:
+def find_awaited(session: Session, reader: IndexReader, found: Found, stamp: FileStamp | None) -> EntryRef | None:
     """Return the entry that a file names and that has not arrived; None of a file that is not ahead of its row.
 
-    It names an id and an entry of another log beyond what was taken in, and its bytes are those of no version.
+    It names an id and an entry of another log beyond what was taken in, and its bytes are those of no version. A file
+    that was changed in its place so that it names an unknown memory and still has the text of the one that it held is
+    ahead of nothing: its lines were changed by hand, as a sync program would not rename a memory.
+
+    Args:
+        session: The opened vault.
+        reader: Reads the index.
+        found: The file.
+        stamp: What is known of the file at its path; None for nothing.
     """
     claim, by = found.record.claimed_id, found.record.server.by
     if claim is None or by is None or by.log == session.store.log:
         return None
     if by.seq < reader.get_watermarks().get(by.log, 0):
         return None
-    return None if any(has_bytes(session, known, found) for known in reader.list_versions(claim)) else by
+    known = [*reader.list_versions(claim), *reader.find_by_text(None, hash_text(found.record.text))]
+    if any(has_bytes(session, head, found) for head in known):
+        return None
+    is_in_place = stamp is not None and (stamp.device, stamp.inode) == (found.state.device, found.state.inode)
+    if stamp is not None and is_in_place and stamp.record != claim and reader.get_current(claim) is None:
+        return None if is_edit_of(session, reader, stamp.record, found) else by
+    return by
 
 
 def build_loose(session: Session, reader: IndexReader, found: Found) -> Document:

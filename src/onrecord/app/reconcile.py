@@ -312,7 +312,7 @@ class _Pass:
 
     def _waits(self, reader: IndexReader, found: Found, stamp: FileStamp | None) -> bool:
         """Tell whether a file is ahead of its row; it is searched then, and makes no version."""
-        claim, awaited = found.record.claimed_id, find_awaited(self._session, reader, found)
+        claim, awaited = found.record.claimed_id, find_awaited(self._session, reader, found, stamp)
         if stamp is not None and stamp.is_pending:
             self._dropped.append(name_loose(stamp.path))
         if awaited is None or claim is None:
