@@ -61,7 +61,7 @@ def _check_exclusive(operation: Operation, admitted: Mapping[str, object]) -> No
         return
     ways = "; ".join(" and ".join(group) for group in operation.exclusive)
     field = touched[-1][0] if touched else operation.exclusive[0][0]
-    raise InvalidInputError("give exactly one way to change the memory", field=field, hint=f"One of: {ways}.")
+    raise InvalidInputError("give exactly one of the ways to ask for this", field=field, hint=f"One of: {ways}.")
 
 
 def _check_validity(admitted: Mapping[str, object]) -> None:

@@ -97,7 +97,8 @@ PROPOSALS: Final = Operation(
     (Argument("offset", Kind.INTEGER, "where the page begins, from next_offset", maximum=limits.OFFSET_MAX_COUNT),),
     (
         "proposals",
-        *(f"proposals[].{name}" for name in ("id", "record", "version", "key", "from", "to", "by", "since")),
+        *(f"proposals[].{name}" for name in ("id", "record", "title", "path", "version", "key")),
+        *(f"proposals[].{name}" for name in ("from", "to", "by", "since")),
         *("total", "truncated?", "next_offset?"),
     ),
 )

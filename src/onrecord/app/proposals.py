@@ -133,8 +133,8 @@ def list_proposals(session: Session, given: Mapping[str, object]) -> Reply:
     """List what edits of files ask for and the user has to decide, oldest first.
 
     Returns:
-        data: proposals[] {id, record, version, key, from, to, by, since}, `by` the entry of the edit; truncated and
-        next_offset where there are more.
+        data: proposals[] {id, record, title, path, version, key, from, to, by, since}, `by` the entry of
+        the edit; truncated and next_offset where there are more.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -191,6 +191,8 @@ def _describe(
         yield {
             "id": entry.members["n"],
             "record": edit.id,
+            "title": edit.title,
+            "path": edit.path,
             "version": edit.version,
             "key": wish.key,
             "from": wish.was,

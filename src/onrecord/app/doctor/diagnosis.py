@@ -229,7 +229,7 @@ def choose_checks(given: Mapping[str, object]) -> Choice:
     for name in named:
         if name not in BY_ID:
             near = difflib.get_close_matches(name, BY_ID, n=1, cutoff=0.5)
-            hint = "`onrecord doctor` lists the ids; docs/DOCTOR.md tells what each looks at."
+            hint = "`onrecord doctor --json` lists the ids under checks; docs/DOCTOR.md tells what each looks at."
             raise InvalidInputError(
                 "there is no such check", field="checks", hint=hint, did_you_mean=near[0] if near else None
             )

@@ -101,7 +101,9 @@ def _print_find(data: Data) -> None:
     for hit in data["results"]:
         place = f" · turn {hit['turn']}" if "turn" in hit else ""
         place = f" · {hit['source']}: {hit['path']}" if "source" in hit else place
-        _say(f"{hit['id']}  {hit['score']:.3f}  {hit['title']}{place}  [{hit['kind']}, {hit['origin']}]")
+        marks = f", conflict {hit['conflict']}" if "conflict" in hit else ""
+        marks += ", pending_sync" if hit.get("pending_sync") else ""
+        _say(f"{hit['id']}  {hit['score']:.3f}  {hit['title']}{place}  [{hit['kind']}, {hit['origin']}{marks}]")
         for span in hit.get("spans", ()):
             _say(f"    {span['span']}  {span['text']}")
         shown = hit.get("text", hit.get("snippet"))
@@ -126,6 +128,11 @@ def _print_read(data: Data) -> None:
         sys.stdout.write("\n")
 
 
+def _print_unlinked(data: Data) -> None:
+    for item in data["links"]:
+        _say(f"{item['path']} -> {item['target']}  [followed no more]")
+
+
 def _print_links(data: Data) -> None:
     if not data["links"]:
         print("no link is followed")
@@ -139,7 +146,20 @@ def _print_history(data: Data) -> None:
     _print_next(data)
 
 
+def _print_proposals(data: Data) -> None:
+    if not data["proposals"]:
+        print("no open proposals")
+    for item in data["proposals"]:
+        _say(f"{item['id']:>4}  {item['since'][:10]}  {item['title']}  ({item['record']}, {item['path']})")
+        _say(f"      {item['key']}: {item['from'] or '(absent)'} -> {item['to'] or '(absent)'}")
+    if data["proposals"]:
+        print("none has any effect; one that is not wanted ends when the key in the file is as it was")
+    _print_next(data)
+
+
 def _print_conflicts(data: Data) -> None:
+    if not data["conflicts"]:
+        print("no open conflicts")
     for item in data["conflicts"]:
         state = f"{item['state']}: {item['decision']}" if "decision" in item else item["state"]
         _say(f"{item['id']}  {state:8}  {item['since'][:10]}  {item['title']}")
@@ -154,8 +174,7 @@ def _print_doctor(data: Data) -> None:
     for item in data["findings"]:
         line = f":{item['line']}" if item["line"] else ""
         _say(f"{item['severity']:<8}  {item['code']:<26}  {item['path'] or '(vault)'}{line}  {item['message']}")
-        if item.get("mend"):
-            _say(f"          {item['mend']}")
+        _say(f"          check {item['check']}. {item.get('mend', '')}".rstrip())
     counts = data["counts"]
     _print_cut(len(data["findings"]), data["total"], "findings")
     for check in data["checks"]:
@@ -242,9 +261,10 @@ _PRINTERS: dict[str, Callable[[Data], None]] = {
     "find": _print_find,
     "read": _print_read,
     "conflicts": _print_conflicts,
+    "proposals": _print_proposals,
     "history": _print_history,
     "link": _print_links,
-    "unlink": _print_links,
+    "unlink": _print_unlinked,
     "doctor": _print_doctor,
     "verify": _print_verify,
     "missing": _print_missing,

@@ -63,8 +63,9 @@ def _translate(message: str, parser: argparse.ArgumentParser) -> InvalidInputErr
 
 
 def list_commands() -> list[str]:
-    """Return the commands as they are typed, in the order of help."""
-    return [operation.command.split()[0] for operation in OPERATIONS.values() if operation.command]
+    """Return the first words of the commands as they are typed, each once, in the order of help."""
+    words = (operation.command.split()[0] for operation in OPERATIONS.values() if operation.command)
+    return list(dict.fromkeys(words))
 
 
 def build_parser() -> argparse.ArgumentParser:

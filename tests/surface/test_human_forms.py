@@ -1,0 +1,57 @@
+"""What a person reads without `--json`: the same marks and ids that a program gets, and no raw structure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onrecord.app.session import Reply
+from onrecord.surfaces.cli.output import print_reply
+from tests.surface.cli import CommandLine
+
+
+def test_a_hit_shows_that_it_stands_in_a_conflict_or_waits_for_its_version(capsys) -> None:  # type: ignore[no-untyped-def]
+    hit = {"id": "a" * 12, "score": 1.0, "title": "Plan", "kind": "note", "origin": "file"}
+    hits = [hit | {"conflict": "b" * 12}, hit | {"pending_sync": True}, hit]
+    print_reply("find", Reply(data={"results": hits}), as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition("[")[2] for line in lines] == [
+        f"note, file, conflict {'b' * 12}]", "note, file, pending_sync]", "note, file]",
+    ]  # fmt: skip
+
+
+def test_no_conflict_and_no_proposal_is_said(onrecord: CommandLine) -> None:
+    assert onrecord("conflicts", as_json=False).out == "no open conflicts\n"
+    assert onrecord("proposals", as_json=False).out == "no open proposals\n"
+
+
+def test_a_proposal_is_told_with_title_path_and_what_it_asks_for(onrecord: CommandLine) -> None:
+    made = onrecord("remember", "plain words", "--title", "Plan").data["id"]
+    path = onrecord("read", made).data["path"]
+    file = Path(onrecord.vault, path)
+    file.write_text(file.read_text().replace("---\n", "---\nstatus: retired\n", 1))
+    (item,) = onrecord("proposals").data["proposals"]
+    assert (item["title"], item["path"]) == ("Plan", path)
+    told = onrecord("proposals", as_json=False).out
+    assert f"Plan  ({made}, {path})" in told
+    assert "status: current -> retired" in told
+    assert "{" not in told
+    assert "check proposals.open." in onrecord("doctor", as_json=False).out
+
+
+def test_a_link_that_is_followed_no_more_is_said_to_be_so(capsys) -> None:  # type: ignore[no-untyped-def]
+    links = [{"path": "memories/work", "target": "/notes", "state": "open"}]
+    print_reply("unlink", Reply(data={"links": links}), as_json=False)
+    assert capsys.readouterr().out == "memories/work -> /notes  [followed no more]\n"
+
+
+def test_a_link_without_arguments_is_refused_without_a_word_of_memories(onrecord: CommandLine) -> None:
+    error = onrecord("link").error
+    assert "memory" not in error["reason"]
+    assert error["hint"] == "One of: path; list."
+
+
+def test_an_unknown_command_is_told_each_command_once(onrecord: CommandLine) -> None:
+    hint = onrecord("nope").error["hint"]
+    names = hint.removeprefix("One of: ").rstrip(".").split(", ")
+    assert len(names) == len(set(names))
+    assert "repair" in names
