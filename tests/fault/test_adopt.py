@@ -223,7 +223,7 @@ def die_at(monkeypatch: pytest.MonkeyPatch, step: int) -> Callable[[], int]:
         monkeypatch.setattr(module, name, call)
 
     wrap(installation.os, "rename")
-    for name in ("_make_state", "write_adoption", "_make_log_folder", "_sync_absolute"):
+    for name in ("_make_state", "write_adoption", "_make_log_folder", "sync_absolute"):
         wrap(installation, name)
     return lambda: done
 

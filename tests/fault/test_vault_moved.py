@@ -5,18 +5,26 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from onrecord.adapters.keys import Ed25519Verifier
+from onrecord.app.adopt import adopt
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.read import read
 from onrecord.app.remember import remember
-from onrecord.app.session import Session
+from onrecord.app.session import Channel, Session
 from onrecord.app.verify import verify
-from onrecord.domain.errors import DamagedError, LedgerRolledBackError, NewerFormatError, VaultOfflineError
+from onrecord.domain.errors import (
+    DamagedError,
+    LedgerRolledBackError,
+    NewerFormatError,
+    OnRecordError,
+    VaultOfflineError,
+)
 from tests.vaults import check_verifies, make_vault, open_session
 
 
@@ -214,3 +222,125 @@ def test_what_is_no_log_in_the_machines_folder_is_left_alone(places: tuple[Path,
     remember(session, {"text": "second"})
     check_verifies(session)
     session.close()
+
+
+def replace(backup: Path, vault: Path) -> None:
+    """Put a backup in the place of a vault, in folders of other inodes, as the old ones are kept."""
+    vault.rename(vault.with_name(f"{vault.name} {len(list(vault.parent.iterdir()))}"))
+    shutil.copytree(backup, vault)
+
+
+def list_own_log(folder: Path, state: Path) -> str:
+    session = open_session(folder, state)
+    log = session.store.log
+    session.close()
+    return log
+
+
+def test_a_backup_put_back_in_new_folders_is_not_written_to(places: tuple[Path, Path], tmp_path: Path) -> None:
+    write(places, "first")
+    log = list_own_log(*places)
+    shutil.copytree(places[0], tmp_path / "backup")
+    write(places, "second")
+    replace(tmp_path / "backup", places[0])
+    session = open_session(*places, channel=Channel.TERMINAL)
+    assert session.store.log == log
+    with pytest.raises(LedgerRolledBackError):
+        remember(session, {"text": "third"})
+    assert verify(session, {}, Ed25519Verifier()).data["verdict"] == "BROKEN"
+    assert adopt(session, {}).data["given_up"] == {"entries": 1, "versions": 1}
+    session.close()
+
+
+def test_the_newest_backup_put_back_in_new_folders_goes_on(places: tuple[Path, Path], tmp_path: Path) -> None:
+    write(places, "first", "second")
+    log = list_own_log(*places)
+    shutil.copytree(places[0], tmp_path / "backup")
+    replace(tmp_path / "backup", places[0])
+    write(places, "third")
+    assert list_own_log(*places) == log
+    session = open_session(*places)
+    assert len(session.store.list_logs()) == 1
+    check_verifies(session)
+    session.close()
+
+
+def test_what_the_journal_holds_is_applied_to_a_backup_in_new_folders(
+    places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    write(places, "first")
+    shutil.copytree(places[0], tmp_path / "backup")
+    session = open_session(*places)
+    record = remember(session, {"text": "second"}).data["id"]
+    replace(tmp_path / "backup", places[0])
+    again = open_session(*places)
+    assert read(again, {"id": record}).data["text"] == "second"
+    remember(again, {"text": "third"})
+    late = remember(session, {"text": "through the folder that is gone"})
+    assert [item.reason for item in late.degraded] == ["backup_only"]
+    session.close()
+    check_verifies(again)
+    again.close()
+
+
+@pytest.mark.parametrize("order", [("vault", "moved"), ("moved", "vault")])
+def test_a_moved_vault_and_its_copy_at_the_old_path_never_have_one_key(
+    places: tuple[Path, Path], tmp_path: Path, order: tuple[str, str]
+) -> None:
+    write(places, "first")
+    log = list_own_log(*places)
+    open_before = open_session(*places)
+    places[0].rename(tmp_path / "moved")
+    shutil.copytree(tmp_path / "moved", places[0])
+    logs = [list_own_log(tmp_path / name, places[1]) for name in order]
+    assert logs[0] == log
+    assert logs[1] != log
+    entries = {path: path.read_bytes() for path in tmp_path.glob(f"*/.onrecord/{log}/ledger/*")}
+    with suppress(OnRecordError):
+        remember(open_before, {"text": "through the name that was"})
+    open_before.close()
+    assert len(entries) == 2
+    assert sum(path.read_bytes() != data for path, data in entries.items()) <= 1
+    assert [list_own_log(tmp_path / name, places[1]) for name in order] == logs
+
+
+def test_a_copy_elsewhere_takes_nothing_over_from_a_vault_that_is_gone(
+    places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    write(places, "first")
+    log = list_own_log(*places)
+    shutil.copytree(places[0], tmp_path / "copy")
+    places[0].rename(tmp_path / "away")
+    assert list_own_log(tmp_path / "copy", places[1]) != log
+    assert list_own_log(tmp_path / "away", places[1]) == log
+
+
+def test_only_one_state_folder_remembers_a_path(places: tuple[Path, Path], tmp_path: Path) -> None:
+    write(places, "first")
+    shutil.copytree(places[0], tmp_path / "copy")
+    log = list_own_log(tmp_path / "copy", places[1])
+    shutil.copytree(tmp_path / "copy", tmp_path / "backup")
+    places[0].rename(tmp_path / "away")
+    (tmp_path / "copy").rename(places[0])
+    assert list_own_log(*places) == log
+    replace(tmp_path / "backup", places[0])
+    assert list_own_log(*places) == log
+
+
+@pytest.mark.parametrize("step", ["unlink", "rename"])
+def test_a_taking_over_that_is_cut_off_is_done_again(
+    places: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    write(places, "first")
+    log = list_own_log(*places)
+    shutil.copytree(places[0], tmp_path / "backup")
+    replace(tmp_path / "backup", places[0])
+    with monkeypatch.context() as patch:
+
+        def cut(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(os, step, cut)
+        with pytest.raises(KeyboardInterrupt):
+            open_session(*places)
+    assert list_own_log(*places) == log

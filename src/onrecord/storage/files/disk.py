@@ -82,6 +82,13 @@ class Disk:
             os.close(self._root_fd)
             self._root_fd = -1
 
+    def is_at_root(self) -> bool:
+        """Tell whether the folder that was opened is still the one that its path leads to."""
+        try:
+            return os.path.samestat(os.stat(self.root), os.fstat(self._root_fd))
+        except OSError:
+            return False
+
     @contextmanager
     def folder(self, path: str) -> Iterator[int]:
         """Open the folder `path` ("" is the root), following allowed links alone; yield its descriptor."""

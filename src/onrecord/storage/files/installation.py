@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from onrecord.domain.checkpoint import Verify
@@ -28,10 +29,19 @@ from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.logs import LogFolders
 from onrecord.storage.files.vault_config import FORMAT, MACHINE_FOLDER, VaultConfig, list_log_ids, read_config
+from onrecord.storage.files.whereabouts import (
+    LOG_NAME,
+    find_log,
+    find_other,
+    find_pair,
+    find_remembered,
+    note_place,
+    sync_absolute,
+    take_over,
+)
 
 KEY_NAME = "key"
 PEPPER_NAME = "pseudonyms"
-LOG_NAME = "log"
 _ROLLED_BACK = ".rolled-back-"
 _LOCK_WAIT_S = 10.0
 _TRIES = 5
@@ -95,17 +105,18 @@ def open_installation(
     Raises:
         StorageFailedError: the vault's folder cannot be looked at.
     """
-    place = _find_place(vault_folder)
+    place = find_pair(vault_folder)
     folder = os.path.join(state_root, "vaults", f"{config.vault}-{place}")
     obstacle = find_obstacle(config)
     if not os.path.exists(folder):
-        other = _find_other(vault_folder, os.path.dirname(folder), place)
+        other = find_other(vault_folder, os.path.dirname(folder), place)
         if other and not obstacle:
             obstacle = VaultOfflineError("onrecord.toml names another vault than this machine knows here")
         if other or obstacle:
             return _read_installation(other, obstacle) if other else Installation("", LogId(""), obstacle=obstacle)
     if not may_begin and not os.path.lexists(folder):
-        return Installation("", LogId(""), obstacle=obstacle)
+        remembered = find_remembered(vault_folder, folder)
+        return _read_installation(remembered, None) if remembered else Installation("", LogId(""))
     if may_begin and obstacle is None and not os.path.exists(os.path.join(folder, HEAD_NAME)):
         try:
             with storage_errors("make the state folder"):
@@ -113,11 +124,24 @@ def open_installation(
             with VaultLock((folder + ".lock",), _LOCK_WAIT_S).hold():
                 if not os.path.exists(os.path.join(folder, HEAD_NAME)):
                     _check_nothing_newer(vault_folder)
-                    _make_installation(vault_folder, folder, keys, ids)
+                    _begin(vault_folder, folder, keys, ids)
         except (StorageFailedError, NewerFormatError, DamagedError) as error:
             is_there = os.path.isdir(folder)
             return _read_installation(folder, error) if is_there else Installation("", LogId(""), obstacle=error)
-    return _read_installation(folder, obstacle)
+    installation = _read_installation(folder, obstacle)
+    if may_begin and installation.obstacle is None:
+        with suppress(OnRecordError):
+            note_place(vault_folder, folder, _LOCK_WAIT_S)
+    return installation
+
+
+def _begin(vault_folder: str, folder: str, keys: KeyMaker, ids: IdSource) -> None:
+    """Take over the state folder of the vault that lay here, or make one."""
+    remembered = "" if os.path.lexists(folder) else find_remembered(vault_folder, folder)
+    if remembered:
+        take_over(remembered, folder, _LOCK_WAIT_S)
+    else:
+        _make_installation(vault_folder, folder, keys, ids)
 
 
 def _check_nothing_newer(vault_folder: str) -> None:
@@ -143,8 +167,8 @@ def forget_lost_log(vault_folder: str, state_root: str, vault: VaultId) -> None:
     Raises:
         StorageFailedError: it cannot be set aside.
     """
-    folder = os.path.join(state_root, "vaults", f"{vault}-{_find_place(vault_folder)}")
-    log = _find_log(folder)
+    folder = os.path.join(state_root, "vaults", f"{vault}-{find_pair(vault_folder)}")
+    log = find_log(folder)
     if log and log not in list_log_ids(vault_folder):
         with storage_errors("set the old state folder aside"):
             os.rename(folder, f"{folder}.headless-{log}")
@@ -174,7 +198,7 @@ def adopt_vault(vault_folder: str, state_root: str, keys: KeyMaker, ids: IdSourc
     obstacle = find_obstacle(config)
     if obstacle is not None:
         raise obstacle
-    folder = os.path.join(state_root, "vaults", f"{config.vault}-{_find_place(vault_folder)}")
+    folder = os.path.join(state_root, "vaults", f"{config.vault}-{find_pair(vault_folder)}")
     own_locks = (os.path.join(folder, "lock"), os.path.join(vault_folder, MACHINE_FOLDER, "lock"))
     with VaultLock((folder + ".lock",), _LOCK_WAIT_S).hold(), VaultLock(own_locks, _LOCK_WAIT_S).hold():
         with storage_errors("open the state folder"):
@@ -192,7 +216,7 @@ def adopt_vault(vault_folder: str, state_root: str, keys: KeyMaker, ids: IdSourc
             _make_log_folder(vault_folder, log, keys.open(os.path.join(folder + ".new", KEY_NAME)).vkey())
             os.rename(folder, aside)
             os.rename(folder + ".new", folder)
-            _sync_absolute(os.path.dirname(folder))
+            sync_absolute(os.path.dirname(folder))
     return aside
 
 
@@ -206,7 +230,7 @@ def _prepare(new: str, keys: KeyMaker, ids: IdSource, rollback: Rollback, actor:
         state.sync_folder("")
     finally:
         state.close()
-    return _find_log(new)
+    return find_log(new)
 
 
 def _forget_adoption(folder: str) -> None:
@@ -216,44 +240,6 @@ def _forget_adoption(folder: str) -> None:
         adoption = read_adoption(state)
         if adoption is not None and not os.path.isdir(f"{folder}{_ROLLED_BACK}{adoption.log}"):
             state.unlink(ADOPTED_NAME)
-    finally:
-        state.close()
-
-
-def _find_place(vault_folder: str) -> str:
-    with storage_errors("open the vault"):
-        found = os.stat(os.path.join(vault_folder, MACHINE_FOLDER))
-    return f"{found.st_dev:x}-{found.st_ino:x}"
-
-
-def _find_other(vault_folder: str, root: str, place: str) -> str:
-    """Return the state folder of another vault id at this place whose log lies in the vault, or "".
-
-    Without the log in the vault it is the state of a folder that was here before and is gone.
-    """
-    try:
-        names = sorted(name for name in os.listdir(root) if name.endswith(f"-{place}"))
-    except OSError:
-        return ""
-    logs = set(list_log_ids(vault_folder))
-    return next((path for name in names if _find_log(path := os.path.join(root, name)) in logs), "")
-
-
-def _find_log(folder: str) -> LogId:
-    """Return the log that a state folder names, in `log` or else in `head.json`; empty for none."""
-    try:
-        state = Disk(folder)
-    except OSError:
-        return LogId("")
-    try:
-        with storage_errors("read the state folder"):
-            if state.stat(LOG_NAME) is not None:
-                log = state.read(LOG_NAME).decode(errors="replace").strip()
-                if is_log_id(log):
-                    return LogId(log)
-        return read_head(state).log
-    except OnRecordError:
-        return LogId("")
     finally:
         state.close()
 
@@ -270,7 +256,7 @@ def _read_installation(folder: str, obstacle: OnRecordError | None) -> Installat
         pepper = b"" if damage or obstacle else state.read(PEPPER_NAME)
     finally:
         state.close()
-    return Installation(folder, _find_log(folder), pepper, obstacle or damage)
+    return Installation(folder, find_log(folder), pepper, obstacle or damage)
 
 
 def find_damage(state: Disk) -> Iterator[OnRecordError]:
@@ -329,13 +315,13 @@ def _make_installation(vault_folder: str, folder: str, keys: KeyMaker, ids: IdSo
         if not _is_whole(new):
             _make_state(new, keys, ids)
         _forget_adoption(folder)
-        log = _find_log(new)
+        log = find_log(new)
         if os.path.isdir(folder):
             # A hand left a folder without a head: a new installation begins, and doctor names the old folder.
             os.rename(folder, f"{folder}.headless-{log}")
         _make_log_folder(vault_folder, log, keys.open(os.path.join(new, KEY_NAME)).vkey())
         os.rename(new, folder)
-        _sync_absolute(os.path.dirname(folder))
+        sync_absolute(os.path.dirname(folder))
 
 
 def _is_whole(folder: str) -> bool:
@@ -381,11 +367,3 @@ def _make_log_folder(vault_folder: str, log: LogId, vkey: str) -> None:
             disk.sync_folder(name)
     finally:
         disk.close()
-
-
-def _sync_absolute(folder: str) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

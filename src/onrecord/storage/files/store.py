@@ -198,6 +198,8 @@ class FileVaultStore:
         self.check_writable()
 
     def _check_same_vault(self) -> None:
+        if self._state is not None and not self._state.is_at_root():
+            raise StorageFailedError("another vault folder has the state folder now", hint="Open the vault anew.")
         with storage_errors("read onrecord.toml"):
             found = self._vault.stat(CONFIG_NAME)
         stamp = (found.st_ino, found.st_mtime_ns, found.st_size) if found is not None else None
