@@ -257,3 +257,24 @@ def test_doctor_names_a_copy_by_its_path_and_the_open_conflict_and_no_write(tmp_
     (conflict,) = home.list_open()
     settle(home.session, {"id": conflict, "keep": "A", "remove_copies": True})
     assert list_findings(home, "conflict_copy", "conflict_open", "displaced_edit") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["Plan (Case Conflict)", "plan (Case Conflict)", "Plan.conflict-20261130-103045", SYNCTHING]
+)
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_copy_with_the_id_line_is_no_memory_and_doctor_names_it(tmp_path: Path, name: str, is_edited: bool) -> None:
+    home = Home(tmp_path)
+    home.copy(name, *(() if is_edited else ("line 8", "line 8")))
+    home.take_in()
+    for _ in range(2):
+        assert home.list_memories() == {home.record}
+        assert len(home.list_open()) == is_edited
+        findings = [item for item in diagnose(home.session, {}).data["findings"] if item["code"] != "displaced_edit"]
+        assert "duplicate_id" not in [item["code"] for item in findings]
+        (copy,) = [item for item in findings if item["code"] == "sync_copy"]
+        assert (copy["severity"], copy["path"]) == ("info", f"memories/default/{name}.md")
+        assert home.record in copy["message"]
+        assert "may be deleted" in copy["mend"]
+        home.open_anew()
+        home.take_in()

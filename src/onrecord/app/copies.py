@@ -11,6 +11,7 @@ from onrecord.app.judging import has_bytes
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import COPY_MARK, stamp_file
 from onrecord.domain.copy_names import list_originals
+from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.likeness import is_likely_edit
 from onrecord.domain.record import read_record
@@ -89,6 +90,9 @@ def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionH
         head = reader.get_current(claim)
         if head is None or any(_get_record(reader, name.original) == claim for name in names):
             return head
+        own = {fold_path(stamp.path) for stamp in reader.find_files_of(claim)}
+        if any(name.is_certain and fold_path(name.original) in own for name in names):
+            return head  # a name in another case is made where two files had one name but for that
         is_duplicate = has_bytes(session, head, found)
         return head if not is_duplicate and _is_edit(session, reader, head, found) else None
     for name in names:

@@ -1,10 +1,11 @@
 """Names that sync programs give to the losing side of two edits of one file; a name proposes, it proves nothing.
 
 Forms as the programs write them: Syncthing `name.sync-conflict-<date>-<time>-<device>`, Obsidian Sync and Dropbox
-`name (… conflicted copy …)` in the language of the machine, Nextcloud and ownCloud `name (conflicted copy …)` and
-`name_conflict-<date>-<time>`, Synology `name_HOST_<date>_Conflict`, Google Drive `name_conf(1)`, pCloud
-`name [conflicted]`. Less certain, as people name files so too: Resilio `name.Conflict`, iCloud and Finder `name 2`,
-Google Drive `name (1)`, OneDrive `name-HOST`.
+`name (… conflicted copy …)` in the language of the machine, Dropbox also `name (Case Conflict)`, `(Selective Sync
+Conflict)` and `(Unicode Encoding Conflict)`, Nextcloud and ownCloud `name (conflicted copy …)`, `name (case clash from
+…)` and `name_conflict-<date>-<time>`, others `name.conflict-<date>`, Synology `name_HOST_<date>_Conflict`, Google Drive
+`name_conf(1)`, pCloud `name [conflicted]`. Less certain, as people name files so too: Resilio `name.Conflict`, iCloud
+and Finder `name 2`, Google Drive `name (1)`, OneDrive `name-HOST`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,13 @@ _CERTAIN: Final = (
     re.compile(r"(.+)_conflict-(?:.+-)?\d{8}-\d{6}"),
     re.compile(r"(.+)_[^_]+_[A-Za-z]{3}-\d{2}-\d{4,6}-\d{4}_[Cc]onflict"),
     re.compile(r"(.+)_conf\(\d{1,3}\)"),
+    re.compile(r"(.+)\.conflict-\d{4}-?\d{2}-?\d{2}(?:[-_T ]?\d{2}[-:.]?\d{2}(?:[-:.]?\d{2})?)?(?:-[\w-]+)?", re.I),
+    re.compile(
+        r"(.+) \((?:[^()]+['’]s )?(?:case|selective sync|unicode encoding|white ?space) conflict(?: \d{1,3})?\)"
+        r"(?: ?\(\d{1,3}\))?",
+        re.I,
+    ),
+    re.compile(r"(.+) \(case clash from [^()]+\)", re.I),
     re.compile(r"(.+) \[[Cc]onflict(?:ed)?(?: \d{1,3})?\]"),
 )
 # What Dropbox and Obsidian call the copy, folded; it stands in brackets with who and when before or behind it.

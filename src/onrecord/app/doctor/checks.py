@@ -255,6 +255,8 @@ CHECKS: Final = (
             Code("unknown_file", (_WARNING,), "the file is not taken in yet", "Run `onrecord reindex`."),
             Code("edited_outside", (_WARNING,), "the file was edited outside and is not taken in yet",
                  "Run any onrecord command."),
+            Code("sync_copy", (_INFO,), "a sync program left a copy of a memory's file, whose text is kept",
+                 "It may be deleted."),
             Code("file_behind", (_INFO,), "the file holds another version than the current one",
                  "The sync may bring the newer file; where none comes, `onrecord update ID` writes it."),
             Code("pending_sync", (_WARNING,), "the file has come before its version",

@@ -99,6 +99,8 @@ def _check_file(
     if stamp is not None and stamp.is_pending:
         yield name_pending(stamp)
         return
+    if stamp is not None and stamp.record == COPY_MARK:
+        yield from _name_copy(session, stamp, data)
     if head is None or stamp is None:
         return
     if head.kind == "event":
@@ -117,6 +119,14 @@ def _check_file(
         yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
     elif claim is not None:
         yield from check_copies(session, reader, head, record, data)
+
+
+def _name_copy(session: Session, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
+    """Name the copy of a sync program whose very bytes are kept as a version."""
+    row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
+    if row is not None and row.draft.data == data:
+        message = f"a sync program left this copy; its text is kept as version {row.draft.version} of {row.draft.id}"
+        yield Problem(stamp.path, 0, "sync_copy", Severity.INFO, message, "It may be deleted.")
 
 
 def _check_version(
