@@ -289,8 +289,19 @@ def test_loose_documents_answer_beside_the_versions_and_are_none(driver: Driver)
         assert reader.find_ids("", 9) == [make_id("a")]
         assert reader.list_spellings("loose") == []
         assert reader.find_by_text(None, make_loose("x", "green apple", seq=5).head.text_sha256) == []
+        assert reader.find_by_text(None, make_loose("x", "green apple", seq=5).head.text_sha256, None) == []
         counts = reader.count()
     assert (counts["records"], counts["versions"], counts["turns"]) == (1, 1, 0)
+
+
+def test_a_text_is_found_in_earlier_versions_where_any_are_asked_for(driver: Driver) -> None:
+    earlier = make_version("a", "red apple", seq=0)
+    driver.apply(earlier, make_version("a", "green apple", version=2, seq=1))
+    text = earlier.head.text_sha256
+    with driver.index.read() as reader:
+        assert reader.find_by_text(None, text) == []
+        assert [head.ref for head in reader.find_by_text(None, text, None)] == [earlier.head.ref]
+        assert reader.find_by_text("elsewhere", text, None) == []
 
 
 def test_a_loose_document_that_is_dropped_is_found_no_more_and_counts_no_more(driver: Driver) -> None:

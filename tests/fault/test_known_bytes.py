@@ -261,6 +261,52 @@ def test_a_plain_note_whose_older_bytes_come_late_makes_no_version(machines: tup
     second.call(lambda session: remember(session, {"text": "goes on"}))
 
 
+def test_a_copy_of_the_current_bytes_does_not_take_the_place_of_a_renamed_file_that_is_behind(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    note = first.vault / "memories" / "default" / "plain.md"
+    note.write_text("milk and bread\n")
+    record = first.find("bread")[0][0]
+    bring(first, second)
+    assert second.find("bread") == [(record, 1)]
+    (second.vault / "memories" / "default" / "plain.md").write_text("milk and butter\n")
+    assert second.find("butter") == [(record, 2)]
+    bring_log(second, first)
+    assert first.find("butter") == [(record, 2)]
+    note.with_name("plain.sync-conflict-20261130-000001-ABCDEFG.md").write_text("milk and butter\n")
+    note.rename(note.with_name("shopping.md"))
+    for _ in range(2):
+        first.find("milk")  # asks an index made anew, too
+        assert get_path(first, record).endswith("/shopping.md")
+        assert [row.draft.version for row in list_rows(first, record)] == [1, 2]
+        reindex(first)
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_a_file_that_is_behind_and_is_renamed_by_a_sync_program_stays_the_same_memory(
+    machines: tuple[Machine, Machine], is_plain: bool
+) -> None:
+    first, second = machines
+    old = "memories/default/plain.md"
+    if is_plain:
+        (first.vault / old).write_text("milk and bread\n")
+    else:
+        old = get_path(first, str(first.remember("milk and bread")["id"]))
+    record = first.find("bread")[0][0]
+    bring(first, second)
+    assert second.find("bread") == [(record, 1)]
+    change(first, record, "bread", "butter", 1)
+    bring_log(first, second)
+    assert second.find("butter") == [(record, 2)]
+    renamed = second.vault / "memories" / "default" / "shopping.md"
+    renamed.write_bytes((second.vault / old).read_bytes())
+    (second.vault / old).unlink()
+    assert second.find("milk") == [(record, 2)]
+    assert [(row.draft.id, row.draft.version) for row in list_rows(second, record)] == [(record, 1), (record, 2)]
+    assert second.find("bread") == [], "no memory is made of the old words"
+
+
 def test_an_edit_of_a_memory_of_one_log_reads_as_many_rows_whatever_its_history(
     machines: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -335,16 +335,15 @@ class TwoInstallations(RuleBasedStateMachine):
 
     def check_rows(self, machine: Machine) -> None:
         """Every acknowledged text is in a version, and nobody else's words are called an outside edit."""
-        rows = [
-            row for row in machine.list_rows() if row.draft.turn is None and row.draft.kind not in ("event", "conflict")
-        ]
+        all_rows = [row for row in machine.list_rows() if row.draft.turn is None and row.draft.kind != "event"]
+        all_texts = {read_record(row.draft.data, row.draft.path, machine.session.yaml).text for row in all_rows}
+        assert self.kept <= all_texts
+        rows = [row for row in all_rows if row.draft.kind != "conflict"]
         by_us = {
             (row.draft.id, row.draft.data, row.draft.workspace): row.ref.log
             for row in rows
             if row.draft.origin == "agent"
         }
-        texts = {read_record(row.draft.data, row.draft.path, machine.session.yaml).text for row in rows}
-        assert self.kept <= texts
         for row in rows:
             assert row.draft.origin in ("agent", "file")
             text = read_record(row.draft.data, row.draft.path, machine.session.yaml).text

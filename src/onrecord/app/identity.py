@@ -12,6 +12,7 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK, has_hash, hash_data
+from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.heads import order_of
@@ -119,7 +120,8 @@ class Identities:
         is_in_place = stamp is not None and _inode_of(stamp) == _inode_of(found.state)
         twin = self._find_twin(reader, found, stamp)
         if twin is not None:
-            return Identity(twin) if is_last or not self._has_moved_on(reader, twin, found) else None
+            waits = is_named_copy(found.state.path) or self._has_moved_on(reader, twin, found)
+            return Identity(twin) if is_last or not waits else None
         if stamp is not None and is_in_place and self.is_free(stamp.record):
             return Identity(stamp.record)
         moved = self._find_by_inode(reader, found)
@@ -127,7 +129,10 @@ class Identities:
             return Identity(moved)
         stamp = stamp or self._find_respelled(reader, found)
         if stamp is None:
-            lost = self._find_by_place(reader, found) if claim is None else self._find_relabelled(reader, found)
+            if claim is None:
+                lost = self._find_by_place(reader, found) or self._find_by_bytes(reader, found)
+            else:
+                lost = self._find_relabelled(reader, found)
             return new if lost is None else Identity(lost) if is_last else None
         if not self.is_free(stamp.record) or self._is_held_elsewhere(reader, stamp.record, found):
             return new
@@ -235,6 +240,29 @@ class Identities:
                 return record
         return None
 
+    def _find_by_bytes(self, reader: IndexReader, found: Found) -> RecordId | None:
+        """Return the record without a file that had exactly these bytes, as when one that is behind has been renamed.
+
+        Of several the one whose first version is first in order.
+        """
+        if self._list_same(reader, found).records:
+            return None
+        left: set[RecordId] = set()
+        for head in reader.find_by_text(None, hash_text(found.record.text), None) if found.data else ():
+            current = reader.get_current(head.id)
+            if current is None or current.kind in ("event", "conflict") or current.status == "retired":
+                continue
+            if self._is_lost(reader, head.id, found):
+                kept = self._session.store.read_row(head.ref)
+                if kept is not None and kept.draft.data == found.data:
+                    left.add(head.id)
+        return min(left, key=lambda record: order_of(reader.list_versions(record)[0]), default=None)
+
+    def _is_lost(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
+        """Tell whether no file holds a record."""
+        stamps = self._list_others(reader, record, found)
+        return self.is_free(record) and not any(self._holds(reader, stamp) for stamp in stamps)
+
     def _find_twin(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
         """Return a record that has lost its place and whose bytes the file has.
 
@@ -280,9 +308,7 @@ class Identities:
 
     def _is_left(self, reader: IndexReader, stamp: FileStamp, found: Found) -> bool:
         """Tell whether a record is free to be found elsewhere than where it was."""
-        return self.is_free(stamp.record) and not any(
-            self._holds(reader, other) for other in self._list_others(reader, stamp.record, found)
-        )
+        return self._is_lost(reader, stamp.record, found)
 
     def _is_edit(self, reader: IndexReader, found: Found, stamp: FileStamp) -> bool:
         """Tell whether a file on another one's inode is that one; numbers of deleted files are given out again."""

@@ -23,6 +23,7 @@ from onrecord.app.proposals import Requests
 from onrecord.app.returns import Returned, Returns, is_living, restore_returned
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, stamp_file
+from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import BATCH_MAX_BYTES
@@ -167,7 +168,7 @@ def _pass_files(
     identities = Identities(session, states, is_large=len(states) >= _BATCH_COUNT)
     passing = _Pass(session, unit, reply, identities, may_hold=may_hold)
     deferred = [state for state in states.values() if not passing.observe(state, is_last=False)]
-    for state in deferred:
+    for state in sorted(deferred, key=lambda state: is_named_copy(state.path)):
         passing.observe(state, is_last=True)
     return passing
 

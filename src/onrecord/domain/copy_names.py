@@ -72,6 +72,11 @@ def list_originals(path: str) -> list[CopyName]:
     return [CopyName(f"{folder}{slash}{original}{extension}", is_certain) for original, is_certain in found if original]
 
 
+def is_named_copy(path: str) -> bool:
+    """Tell whether only a sync program gives such a name."""
+    return any(name.is_certain for name in list_originals(path))
+
+
 def _find_certain(stem: str) -> list[str]:
     for pattern in _CERTAIN:
         match = pattern.fullmatch(stem)

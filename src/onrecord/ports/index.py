@@ -138,8 +138,16 @@ class IndexReader(Protocol):
     def list_turns(self, record: RecordId) -> Sequence[VersionHead]:
         """Return the turns of a transcript by ordinal."""
 
-    def find_by_text(self, workspace: str | None, text_sha256: bytes, status: str = "current") -> Sequence[VersionHead]:
-        """Return current versions of a status with this text hash, by id, turns excluded; None: any workspace."""
+    def find_by_text(
+        self, workspace: str | None, text_sha256: bytes, status: str | None = "current"
+    ) -> Sequence[VersionHead]:
+        """Return the current versions of a status with this text hash, by id, turns excluded.
+
+        Args:
+            workspace: Their home; None for any.
+            text_sha256: Hash of the text.
+            status: None for versions of any status, earlier ones included, displaced ones not.
+        """
 
     def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
         """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""

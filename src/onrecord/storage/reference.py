@@ -127,13 +127,18 @@ class ReferenceReader:
         """Return the turns of a transcript by ordinal."""
         return [head for head in self._state.turns if head.id == record]
 
-    def find_by_text(self, workspace: str | None, text_sha256: bytes, status: str = "current") -> Sequence[VersionHead]:
-        """Return current versions of a status with this text hash, by id; None: of any workspace."""
+    def find_by_text(
+        self, workspace: str | None, text_sha256: bytes, status: str | None = "current"
+    ) -> Sequence[VersionHead]:
+        """Return current versions of a status, or all, with this text hash, by id; None: of any workspace."""
         found = [
             head
             for head in self._state.versions
-            if self._state.ends.get(head.ref) == OPEN_END
-            and (head.status, head.text_sha256) == (status, text_sha256)
+            if head.text_sha256 == text_sha256
+            and (
+                (self._state.ends.get(head.ref), head.status) == (OPEN_END, status)
+                or (status is None and not head.is_displaced and head.ref.log not in LOOSE_LOGS)
+            )
             and workspace in (None, head.workspace)
         ]
         return sorted(found, key=lambda head: head.id)

@@ -277,14 +277,14 @@ def list_turns(connection: sqlite3.Connection, record: RecordId) -> list[Version
 
 
 def find_by_text(
-    connection: sqlite3.Connection, workspace: str | None, text_sha256: bytes, status: str
+    connection: sqlite3.Connection, workspace: str | None, text_sha256: bytes, status: str | None
 ) -> list[VersionHead]:
-    """Return current versions of a status with this text hash, by id; None: of any workspace."""
+    """Return current versions of a status, or all, with this text hash, by id; None: of any workspace."""
     return list_heads(
         connection,
         f"WHERE substr(text_sha256, 1, 8) = ? AND text_sha256 = ? AND workspace = coalesce(?, workspace) "
-        f"AND ended_at = ? AND status = ? AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
-        *(text_sha256[:8], text_sha256, workspace, OPEN_END, status),
+        f"AND (? IS NULL OR (ended_at = ? AND status = ?)) AND {_IS_VERSION} AND {IS_OF_A_LOG} ORDER BY id",
+        *(text_sha256[:8], text_sha256, workspace, status, OPEN_END, status),
     )
 
 

@@ -101,8 +101,10 @@ class SqliteReader(LastAnswers):
         return catalogue.list_turns(self._connection, record)
 
     @_reading
-    def find_by_text(self, workspace: str | None, text_sha256: bytes, status: str = "current") -> Sequence[VersionHead]:
-        """Return current versions of a status with this text hash, by id; None: of any workspace."""
+    def find_by_text(
+        self, workspace: str | None, text_sha256: bytes, status: str | None = "current"
+    ) -> Sequence[VersionHead]:
+        """Return current versions of a status, or all, with this text hash, by id; None: of any workspace."""
         return catalogue.find_by_text(self._connection, workspace, text_sha256, status)
 
     @_reading
