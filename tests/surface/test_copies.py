@@ -270,11 +270,16 @@ def test_a_copy_with_the_id_line_is_no_memory_and_doctor_names_it(tmp_path: Path
     for _ in range(2):
         assert home.list_memories() == {home.record}
         assert len(home.list_open()) == is_edited
-        findings = [item for item in diagnose(home.session, {}).data["findings"] if item["code"] != "displaced_edit"]
+        findings = diagnose(home.session, {}).data["findings"]
         assert "duplicate_id" not in [item["code"] for item in findings]
-        (copy,) = [item for item in findings if item["code"] == "sync_copy"]
-        assert (copy["severity"], copy["path"]) == ("info", f"memories/default/{name}.md")
-        assert home.record in copy["message"]
-        assert "may be deleted" in copy["mend"]
+        assert len([item for item in findings if item["code"] == "conflict_copy"]) == is_edited
+        copies = [item for item in findings if item["code"] == "sync_copy"]
+        assert [(item["severity"], item["path"]) for item in copies] == (
+            [] if is_edited else [("info", f"memories/default/{name}.md")]
+        )
+        assert all(home.record in item["message"] and "may be deleted" in item["mend"] for item in copies)
         home.open_anew()
         home.take_in()
+    for conflict in home.list_open():
+        settle(home.session, {"id": conflict, "keep": "A"})
+    assert "sync_copy" in [item["code"] for item in diagnose(home.session, {}).data["findings"]]

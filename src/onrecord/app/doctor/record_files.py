@@ -100,7 +100,7 @@ def _check_file(
         yield name_pending(stamp)
         return
     if stamp is not None and stamp.record == COPY_MARK:
-        yield from _name_copy(session, stamp, data)
+        yield from _name_copy(session, reader, stamp, data)
     if head is None or stamp is None:
         return
     if head.kind == "event":
@@ -121,10 +121,12 @@ def _check_file(
         yield from check_copies(session, reader, head, record, data)
 
 
-def _name_copy(session: Session, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
-    """Name the copy of a sync program whose very bytes are kept as a version."""
+def _name_copy(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
+    """Name the copy of a sync program whose very bytes are kept as a version; of one in an open conflict that tells."""
     row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
-    if row is not None and row.draft.data == data:
+    if row is None or (row.draft.mode == "displaced" and reader.find_conflicts((row.draft.id,))):
+        return
+    if row.draft.data == data:
         message = f"a sync program left this copy; its text is kept as version {row.draft.version} of {row.draft.id}"
         yield Problem(stamp.path, 0, "sync_copy", Severity.INFO, message, "It may be deleted.")
 
