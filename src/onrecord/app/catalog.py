@@ -259,13 +259,14 @@ DOCTOR: Final = Operation(
         Argument("checks", Kind.NAMES, "run this check alone, by its id; may be given several times", flag="check",
                  minimum=1, maximum=100, item_maximum=40),
         Argument("deep", Kind.FLAG, "run the checks that take long, too"),
+        Argument("offset", Kind.INTEGER, "where the page begins, from next_offset", maximum=limits.OFFSET_MAX_COUNT),
     ),
     (
         "checks", *_below("checks[].", ("id", "title", "status", "findings", "reason?")),
         "findings", *_below("findings[].", ("check", "path", "line", "code", "severity", "message")),
         *_below("findings[].", ("evidence?", "mend?")),
         "counts", *_below("counts.", ("critical", "warning", "info")),
-        "total", "truncated?",
+        "total", "truncated?", "next_offset?",
     ),
 )  # fmt: skip
 STATUS: Final = Operation(

@@ -249,9 +249,10 @@ class Vault:
         reply = verify(self._session, {}, self._services.get_verifier())
         return Report(**self._tell(reply), data=reply.data)
 
-    def doctor(self, *, deep: bool = False, checks: Names | None = None) -> Report:
+    def doctor(self, *, deep: bool = False, checks: Names | None = None, offset: int | None = None) -> Report:
         """Name every file and part that needs attention; `checks` are ids, all by default."""
-        reply = diagnose(self._session, {"deep": deep, "checks": checks}, self._services.get_verifier())
+        given = {"deep": deep, "checks": checks, "offset": offset}
+        reply = diagnose(self._session, given, self._services.get_verifier())
         return Report(**self._tell(reply), data=reply.data)
 
     def conflicts(self, *, all: bool = False, offset: int | None = None) -> Report:

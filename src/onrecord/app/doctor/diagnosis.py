@@ -125,7 +125,7 @@ class Examination:
     def report(self, choice: Choice, page_bytes: int) -> dict[str, object]:
         """Return the data of the reply."""
         skipped = self.skipped | dict.fromkeys(choice.postponed, "run with --deep, or by its id")
-        return build_report(self.problems, choice.reported, skipped, page_bytes)
+        return build_report(self.problems, choice.reported, skipped, page_bytes, choice.offset)
 
 
 def look(session: Session, opening: Reply) -> Examination:
@@ -161,7 +161,8 @@ def diagnose(
     Returns:
         data: checks[] {id, title, status, findings, reason}, in a fixed order; findings[] {check, path, line, code,
         severity, message, evidence, mend}, gravest first, then by path, as many as the page has room for
-        (`truncated`); `total` and `counts` by severity are of all.
+        (`truncated`, next_offset); notes that say the same of many files are one. `total` and `counts` by severity are
+        of all.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -193,10 +194,11 @@ def _list_proving(verifier: Verifier | None) -> list[Source]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The checks that a call asks for by id, and those that it reports as not run."""
+    """The checks that a call asks for by id, those that it reports as not run, and where its page begins."""
 
     wanted: frozenset[str]
     postponed: frozenset[str]
+    offset: int = 0
 
     @property
     def reported(self) -> frozenset[str]:
@@ -221,10 +223,11 @@ def choose_checks(given: Mapping[str, object]) -> Choice:
         InvalidInputError: the call is refused, or names a check that is none.
     """
     admitted = admit(DOCTOR, given)
-    named = admitted.get("checks")
+    named, offset = admitted.get("checks"), admitted.get("offset", 0)
+    assert isinstance(offset, int)
     if named is None:
         postponed = frozenset(check.id for check in CHECKS if check.is_deep and not admitted.get("deep"))
-        return Choice(frozenset(BY_ID) - postponed, postponed)
+        return Choice(frozenset(BY_ID) - postponed, postponed, offset)
     assert isinstance(named, tuple)
     for name in named:
         if name not in BY_ID:
@@ -233,4 +236,4 @@ def choose_checks(given: Mapping[str, object]) -> Choice:
             raise InvalidInputError(
                 "there is no such check", field="checks", hint=hint, did_you_mean=near[0] if near else None
             )
-    return Choice(frozenset(named), frozenset())
+    return Choice(frozenset(named), frozenset(), offset)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Final
 
 from onrecord.app.doctor.checks import BY_ID, CHECKS, MENDS, OWNERS, Check
-from onrecord.app.pages import take_page
+from onrecord.app.pages import fill_page
 from onrecord.domain.problem import Problem, Severity
 
+_ALIKE_MAX_COUNT: Final = 10
+_EXAMPLES_COUNT: Final = 3
+_PATH_MAX_CHARS: Final = 120
 RANK = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -25,8 +30,27 @@ def drop_repeats(problems: Collection[Problem]) -> set[Problem]:
     }  # fmt: skip
 
 
+def fold_notes(problems: Collection[Problem]) -> list[Problem]:
+    """Tell many notes that say the same of many files as one, with their count and the first paths as examples."""
+    alike: dict[tuple[str, str], list[Problem]] = {}
+    for item in problems:
+        if item.severity is Severity.INFO and item.path:
+            alike.setdefault((item.code, item.message), []).append(item)
+    many = {key: sorted(items) for key, items in alike.items() if len(items) > _ALIKE_MAX_COUNT}
+    kept = [item for item in problems if (item.code, item.message) not in many or item.severity is not Severity.INFO]
+    for (_, message), items in many.items():
+        examples = ", ".join(item.path[-_PATH_MAX_CHARS:] for item in items[:_EXAMPLES_COUNT])
+        told = f"{message} ({len(items)} files, such as {examples})"
+        kept.append(replace(items[0], path="", line=0, message=told, evidence=""))
+    return kept
+
+
 def build_report(
-    problems: Collection[Problem], chosen: Collection[str], skipped: Mapping[str, str], page_bytes: int
+    problems: Collection[Problem],
+    chosen: Collection[str],
+    skipped: Mapping[str, str],
+    page_bytes: int,
+    offset: int = 0,
 ) -> dict[str, object]:
     """Return the data of the reply.
 
@@ -35,27 +59,28 @@ def build_report(
         chosen: Ids of the checks that are reported.
         skipped: Why a check was not, or not wholly, run, by id.
         page_bytes: Budget of the findings.
+        offset: How many findings are before the page.
     """
     under: dict[str, list[Problem]] = {}
-    for problem in drop_repeats(problems):
+    for problem in fold_notes(drop_repeats(problems)):
         under.setdefault(name_check(problem.code), []).append(problem)
     ordered = sorted(
         (item for check in chosen for item in under.get(check, ())),
         key=lambda item: (RANK[item.severity], item.path, item.line, item.code, item.message),
     )
-    shown = take_page((describe_problem(item) for item in ordered), page_bytes)
+    page = fill_page((describe_problem(item) for item in ordered[offset:]), page_bytes)
     data: dict[str, object] = {
         "checks": [
             _describe_check(BY_ID[check.id], under.get(check.id, ()), skipped.get(check.id))
             for check in CHECKS
             if check.id in chosen
         ],
-        "findings": shown,
+        "findings": page.items,
         "counts": {level.value: sum(item.severity is level for item in ordered) for level in Severity},
         "total": len(ordered),
     }
-    if len(shown) < len(ordered):
-        data["truncated"] = True
+    if page.is_full:
+        data |= {"truncated": True, "next_offset": offset + len(page.items)}
     return data
 
 

@@ -176,7 +176,8 @@ def _print_doctor(data: Data) -> None:
         _say(f"{item['severity']:<8}  {item['code']:<26}  {item['path'] or '(vault)'}{line}  {item['message']}")
         _say(f"          check {item['check']}. {item.get('mend', '')}".rstrip())
     counts = data["counts"]
-    _print_cut(len(data["findings"]), data["total"], "findings")
+    if "next_offset" in data:
+        _say(f"({len(data['findings'])} of {data['total']} findings: the next with --offset {data['next_offset']})")
     for check in data["checks"]:
         if "reason" in check:
             _say(f"not run: {check['id']}: {check['reason']}")
