@@ -212,3 +212,18 @@ def test_without_its_by_line_a_file_that_waited_is_an_edit(machines: tuple[Machi
     (hit,) = ask(second, "Bonn")
     assert (hit["id"], hit["origin"], hit.get("pending_sync")) == (record, "file", None)
     assert count_loose(second) == 0
+
+
+def test_each_of_several_files_that_name_one_unknown_memory_is_found(
+    machines: tuple[Machine, Machine], record: str
+) -> None:
+    first, second = machines
+    path = second.vault / get_path(first, record)
+    for name, word in (("A.md", "tiger"), ("Z copy.md", "panther")):
+        path.with_name(name).write_bytes(path.read_bytes() + f"{word}\n".encode())
+    for query, count in (("capital", 3), ("tiger", 1), ("panther", 1)):
+        hits = ask(second, query)
+        assert [(hit["id"], hit["pending_sync"]) for hit in hits] == [(record, True)] * count
+    assert count_loose(second) == 3
+    assert list_reasons(show(second, record)) == []
+    assert len(list_findings(second, "pending_sync")) == 3

@@ -19,12 +19,12 @@ from onrecord.app.session import Reply, Session
 from onrecord.domain.documents import analyze_document
 from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
 from onrecord.domain.heads import PENDING_LOG, SHARED
-from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.ids import RECORD_ID_CHARS, EntryRef, RecordId
 from onrecord.domain.instants import from_unix_us
 from onrecord.domain.record import name_workspace, read_record
 from onrecord.ports.index import Document, FileStamp, IndexReader, VersionHead
 
-# Before the claimed id in a loose document's `id`, which must be no record's.
+# Before the claimed id in a loose document's `id`, which must be no record's, and no other file's that names the same.
 _MARK = "~"
 
 
@@ -35,7 +35,7 @@ def is_pending(head: VersionHead) -> bool:
 
 def get_claim(head: VersionHead) -> RecordId:
     """Return the id that such a file names."""
-    return RecordId(head.id.removeprefix(_MARK))
+    return RecordId(head.id.removeprefix(_MARK)[:RECORD_ID_CHARS])
 
 
 def find_awaited(session: Session, reader: IndexReader, found: Found, stamp: FileStamp | None) -> EntryRef | None:
@@ -71,7 +71,7 @@ def build_loose(session: Session, reader: IndexReader, found: Found) -> Document
     before = reader.get_loose(ref)
     head = VersionHead(
         ref=ref,
-        id=RecordId(f"{_MARK}{record.claimed_id}"),
+        id=RecordId(f"{_MARK}{record.claimed_id}{ref.seq:014x}"),
         version=record.server.version or 1,
         kind=name_kind(record, path),
         status="current",
