@@ -59,6 +59,30 @@ def holds_version(session: Session, head: VersionHead, stamp: FileStamp) -> bool
     return row is None or hash_data(row.draft.data) == stamp.sha256
 
 
+def tell_lost_transcript(head: VersionHead, place: FilePlace, reply: Reply) -> None:
+    """Say in a reply, once, that the file of a transcript shown is not there."""
+    if head.kind == "event" and place.is_missing:
+        mend = f"{head.path} is missing; its turns are shown as they were captured. Put the file back, or let it sync."
+        reply.degrade("transcript_missing", mend)
+
+
+def read_transcript(session: Session, reader: IndexReader, head: VersionHead) -> bytes:
+    """Return the bytes that the file of a transcript should hold: its version, then the turns captured since.
+
+    Args:
+        session: The opened vault.
+        reader: Reads the index.
+        head: The transcript's current version.
+
+    Raises:
+        DamagedError: the versions store lacks that version.
+    """
+    data = read_version(session, head, None)
+    later = [turn for turn in reader.list_turns(head.id) if turn.offset_bytes >= len(data)]
+    rows = (session.store.read_row(turn.ref) for turn in sorted(later, key=lambda turn: (turn.offset_bytes, turn.ref)))
+    return data + b"".join(row.draft.data for row in rows if row is not None)
+
+
 def tell_behind(place: FilePlace, reply: Reply) -> None:
     """Say in a reply, once, that the file of a memory shown does not hold its current version."""
     if place.is_behind and place.stamp is not None and place.stamp.is_pending:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import FIND
-from onrecord.app.content import FilePlace, locate, read_turn_text, read_version, tell_behind
+from onrecord.app.content import FilePlace, locate, read_turn_text, read_version, tell_behind, tell_lost_transcript
 from onrecord.app.known import find_horizons
 from onrecord.app.natives import (
     Natives,
@@ -126,6 +126,7 @@ def _fill(
             continue
         if place is not None:
             tell_behind(place, reply)
+            tell_lost_transcript(head, place, reply)
         if head.id in conflicts:
             item["conflict"] = conflicts[head.id][0]
         size = measure(item)
@@ -194,9 +195,10 @@ def _select(
     session: Session, natives: Natives | None, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *,
     is_past: bool,
 ) -> _Found:  # fmt: skip
-    """Drop hits whose file is missing: they are neither shown nor retired; and sections that are not as taken in.
+    """Drop hits whose file is missing, which are neither shown nor retired, and sections that are not as taken in.
 
-    Of a memory and a file that names it and is ahead of its row, the better hit is shown.
+    A transcript is what was captured, so that its turns are shown without their file. Of a memory and a
+    file that names it and is ahead of its row, the better hit is shown.
     """
     found = _Found([], [], [], [])
     met: set[RecordId] = set()
@@ -212,8 +214,8 @@ def _select(
                 found.stale.append(head.path)
             continue
         place = None if is_past else _locate(session, reader, head)
-        if place is not None and place.is_missing:
-            if place.stamp is not None and head.kind != "event":
+        if place is not None and place.is_missing and head.kind != "event":
+            if place.stamp is not None:
                 found.missing.append(head.id)
             continue
         path = place.edited_path if place is not None else None

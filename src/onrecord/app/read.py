@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import BATCH_READ, READ
-from onrecord.app.content import FilePlace, locate, read_version, tell_behind
+from onrecord.app.content import FilePlace, locate, read_transcript, read_version, tell_behind, tell_lost_transcript
 from onrecord.app.history import tell_status
 from onrecord.app.native_read import describe_section
 from onrecord.app.pages import cut_text, fill_page
@@ -133,7 +133,12 @@ def _describe(
     reply: Reply,
 ) -> dict[str, object]:
     path = place.stamp.path if place is not None and place.stamp is not None else head.path
-    record = read_record(read_version(session, head, place), path, session.yaml)
+    is_missing = place is not None and place.is_missing and head.status != "retired"
+    if is_missing and head.kind == "event":
+        with session.index.read() as reader:
+            record = read_record(read_transcript(session, reader, head), path, session.yaml)
+    else:
+        record = read_record(read_version(session, head, place), path, session.yaml)
     cut, warning = cut_text(record.text, span, budget_bytes)
     data: dict[str, object] = {
         "id": head.id,
@@ -154,7 +159,8 @@ def _describe(
         reply.warnings.append(warning)
     if place is not None:
         tell_behind(place, reply)
-    if place is not None and place.is_missing and head.status != "retired":
+        tell_lost_transcript(head, place, reply)
+    if is_missing and head.kind != "event":
         reply.warnings.append("the file of this memory is missing; its last version is shown")
     reply.warnings.extend(problem.message for problem in record.problems if problem.severity != "info")
     for name, copy, value in (("status", record.server.status, head.status), ("kind", record.server.kind, head.kind)):
