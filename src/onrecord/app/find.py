@@ -197,11 +197,11 @@ def _select(
 ) -> _Found:  # fmt: skip
     """Drop hits whose file is missing, which are neither shown nor retired, and sections that are not as taken in.
 
-    A transcript is what was captured, so that its turns are shown without their file. Of a memory and a
-    file that names it and is ahead of its row, the better hit is shown.
+    A transcript is what was captured, so that its turns are shown without their file. Of a memory and the files that
+    name it and are ahead of their rows, the memory is shown if it is the best hit, else the files.
     """
     found = _Found([], [], [], [])
-    met: set[RecordId] = set()
+    met: set[tuple[RecordId, bool]] = set()
     for hit in ranked:
         if len(found.shown) == limit:
             break
@@ -219,10 +219,11 @@ def _select(
                 found.missing.append(head.id)
             continue
         path = place.edited_path if place is not None else None
-        memory = get_claim(head) if is_pending(head) else head.id
-        if head.turn is None and memory in met:
+        is_ahead = is_pending(head)
+        memory = get_claim(head) if is_ahead else head.id
+        if (memory, not is_ahead) in met:
             continue
-        met.add(memory)
+        met.add((memory, is_ahead))
         if path is not None and head.kind != "event":
             found.edited.append(path)
         found.shown.append((hit, head, place))
