@@ -9,7 +9,7 @@ from typing import Final
 
 from onrecord.app.differences import Difference, name_mend, shorten
 from onrecord.app.log_material import CheckedLog, list_erased
-from onrecord.app.log_rows import ROW_WITHOUT_ENTRY, RowFault, walk_rows
+from onrecord.app.log_rows import ROW_WITHOUT_ENTRY, ROWS_WAITING, RowFault, walk_rows
 from onrecord.app.session import Session
 from onrecord.domain.checkpoint import parse_checkpoint, parse_note
 from onrecord.domain.errors import DamagedError
@@ -17,7 +17,7 @@ from onrecord.domain.ids import LogId
 from onrecord.domain.ledger_report import ROWS, SIGNED, Fault, FaultCode
 
 CHECKPOINT_BEHIND: Final = "checkpoint_behind"
-_LINES: Final = frozenset({"entry_unreadable", "newer_format"})
+_LINES: Final = frozenset({"entry_unreadable", "newer_format", ROWS_WAITING})
 
 
 def explain_logs(session: Session, checked: Iterable[CheckedLog]) -> Iterator[Difference]:

@@ -80,6 +80,7 @@ def gather_log(
         pinned=(Head(*session.store.get_pinned()),) if is_own else (),
         read_leaves=read_leaves,
         erased_elsewhere=erased,
+        may_lack_end=not is_own,
     )
     return material, feed.finish
 

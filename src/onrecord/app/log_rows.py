@@ -17,6 +17,7 @@ from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.store import VersionRow
 
 ROW_WITHOUT_ENTRY: Final = "row_without_entry"
+ROWS_WAITING: Final = "rows_waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ def walk_rows(session: Session, log: LogId, erased: AbstractSet[str]) -> Iterato
     rows = session.store.read_rows(log)
     row: VersionRow | None = None
     is_whole = True
+    absent: list[RowFault] = []
     for seq, line in session.store.read_entries(log):
         entry = read_entry(line)
         if isinstance(entry, EntryFault):
@@ -80,12 +82,22 @@ def walk_rows(session: Session, log: LogId, erased: AbstractSet[str]) -> Iterato
                     yield _name_unspoken(log, item)
                 row = item
         found = row if row is not None and row.ref.seq == seq else None
+        if found is not None:
+            yield from absent
+            absent.clear()
         fault = judge_row(describe_row(found) if found is not None else None, entry)
         if found is None and is_whole and f"{log}:{seq}" not in erased:
             fault = FaultCode.UNEXPLAINED_ABSENCE
         if fault is not None:
             data = found.draft.data if found is not None else None
-            yield RowFault(log, seq, fault.value, str(entry.members["rec"]), int(entry.members["ver"]), data)
+            named = RowFault(log, seq, fault.value, str(entry.members["rec"]), int(entry.members["ver"]), data)
+            if found is None and log != session.store.log:
+                absent.append(named)
+            else:
+                yield named
+    if absent:
+        message = f"{len(absent)} versions at the end of another machine's log have not come yet"
+        yield Problem(f".onrecord/{log}/versions", 0, ROWS_WAITING, Severity.WARNING, message)
     for item in rows:
         if isinstance(item, Problem):
             yield item

@@ -83,6 +83,7 @@ class LogMaterial:
         checkpoint: Bytes of the newest signed head; None for none.
         pinned: Earlier heads known from elsewhere, any order.
         read_leaves: Returns the leaf hashes of another log in order, None where it is not there.
+        may_lack_end: Whether the last rows may still be on their way, as another machine writes them.
         erased_elsewhere: `<log id>:<seq>` of entries that `erase.execute` of other logs name (`list_erasures`).
     """
 
@@ -94,6 +95,7 @@ class LogMaterial:
     pinned: Sequence[Head] = ()
     read_leaves: Callable[[LogId], Iterable[bytes] | None] = _read_no_leaves
     erased_elsewhere: AbstractSet[str] = frozenset()
+    may_lack_end: bool = False
 
 
 def list_erasures(lines: Iterable[bytes]) -> Iterator[str]:
@@ -269,9 +271,12 @@ class _LogCheck:
         prefix = f"{self._material.log}:"
         named = {int(name[len(prefix) :]) for name in self._erasures if name.startswith(prefix)}
         self._unerased = sum(self._is_present[seq] for seq in named if seq < len(self._is_present))
+        end = self._is_present.rfind(1)
         for seq in self._absent:
             if seq in named:
                 self._erased += 1
+            elif self._material.may_lack_end and seq > end:
+                self._waiting += 1
             elif not self._newer:
                 return Fault(FaultCode.UNEXPLAINED_ABSENCE, seq)
         return None

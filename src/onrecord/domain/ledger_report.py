@@ -127,7 +127,8 @@ class LogReport:
         sealed: Rows that cannot be opened here.
         erased: Entries whose row is gone, as an `erase.execute` says.
         unerased: Rows still there though an `erase.execute` names them.
-        waiting: Heads of other logs in `seen` that have not arrived, or not as far.
+        waiting: Heads of other logs in `seen` that have not arrived, or not as far, and rows at the end of another
+            machine's log that have not.
         newer: Entries of a newer format, counted as leaves only.
     """
 
