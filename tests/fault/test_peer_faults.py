@@ -238,13 +238,18 @@ def test_a_tag_that_was_added_by_hand_is_found_at_once_and_a_removed_one_no_more
     session.close()
 
 
-@pytest.mark.parametrize("step", [10, 17, 28, 40, 60])
-def test_a_kill_leaves_no_temporary_file_for_ever_and_the_index_level(tmp_path: Path, step: int) -> None:
-    vault, state = tmp_path / "vault", tmp_path / "state"
-    make_vault(vault)
-    lines = run_killed(vault, state, step, 3)
-    assert "step" in lines[-1]
-    assert list_temporary(vault, state), "the kill was not where a temporary file lies"
+@pytest.mark.parametrize("first", [10, 17, 28, 40])
+def test_a_kill_leaves_no_temporary_file_for_ever_and_the_index_level(tmp_path: Path, first: int) -> None:
+    for step in range(first, first + 12):
+        vault, state = tmp_path / str(step) / "vault", tmp_path / str(step) / "state"
+        vault.parent.mkdir()
+        make_vault(vault)
+        lines = run_killed(vault, state, step, 3)
+        assert "step" in lines[-1]
+        if list_temporary(vault, state):
+            break
+    else:
+        pytest.fail("no kill was where a temporary file lies")
     session = open_session(vault, state)
     check_whole(session, list_writes(lines))
     record = remember(session, {"text": "memory written later"}).data["id"]
