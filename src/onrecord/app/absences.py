@@ -11,6 +11,7 @@ from dataclasses import replace
 from onrecord.app.branches import list_equal_tips
 from onrecord.app.content import locate
 from onrecord.app.current import choose_number
+from onrecord.app.retaking import take_back_files
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import tell_suspension
 from onrecord.domain.absences import Absences, Moment
@@ -53,7 +54,7 @@ def look(
         return
     try:
         with session.write(wait_s) as unit:
-            absences = _look_under_lock(session, unmet, suspects, has_unread=has_unread)
+            absences = _look_under_lock(session, unit, unmet, suspects, reply, has_unread=has_unread)
             due = absences.list_due()
             if due:
                 retire_missing(session, unit, due, reply, Actor())
@@ -65,14 +66,21 @@ def look(
 
 
 def _look_under_lock(
-    session: Session, unmet: Collection[str], suspects: Collection[RecordId], *, has_unread: bool
+    session: Session,
+    unit: WriteUnit,
+    unmet: Collection[str],
+    suspects: Collection[RecordId],
+    reply: Reply,
+    *,
+    has_unread: bool,
 ) -> Absences:
     known = session.store.absences.read()
     paths = set(unmet)
     with session.index.read() as reader:
         stamps = [stamp for stamp in reader.list_files() if not stamp.path.startswith("events/")]
         asked = {stamp.record for stamp in stamps if stamp.path in paths}
-        gone = list_missing(session, reader, sorted({*asked, *suspects, *known.missing}))
+        lost = list_missing(session, reader, sorted({*asked, *suspects, *known.missing}))
+    gone = take_back_files(session, unit, lost, reply)
     ids = {head.id for head in gone}
     stale = [stamp.path for stamp in stamps if stamp.path in paths and stamp.record not in ids]
     stale = [path for path in stale if session.store.stat_file(path) is None]

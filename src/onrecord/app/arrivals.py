@@ -53,6 +53,13 @@ def list_shared_places(reader: IndexReader, heads: Iterable[VersionHead]) -> set
     return {head.path for head in heads if _shares_place(reader, head)}
 
 
+def spoil_retired(reader: IndexReader, heads: Iterable[VersionHead]) -> list[FileStamp]:
+    """Return, so that they count as changed, the stamps of files whose memory another log retires: they are here."""
+    retired = {head.id for head in heads if head.status == "retired" and head.kind not in ("event", "conflict")}
+    stamps = (stamp for record in sorted(retired) for stamp in reader.find_files_of(record) if not stamp.is_pending)
+    return [stamp._replace(ref=None, sha256=b"", size_bytes=-1) for stamp in stamps]
+
+
 def _shares_place(reader: IndexReader, head: VersionHead) -> bool:
     place = reader.get_file(head.path) if head.is_observed and head.turn is None else None
     return place is not None and place.record != head.id

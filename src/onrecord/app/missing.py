@@ -10,6 +10,7 @@ from onrecord.app.callers import check_user
 from onrecord.app.outside_operations import MISSING
 from onrecord.app.pages import take_page
 from onrecord.app.reconcile import reconcile
+from onrecord.app.retaking import take_back_files
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import describe_missing
 from onrecord.domain.absences import Absences
@@ -52,7 +53,8 @@ def _retire_all(session: Session, reply: Reply) -> int:
     with session.write() as unit:
         absences = session.store.absences.read()
         with session.index.read() as reader:
-            gone = [head.id for head in list_missing(session, reader, sorted(absences.missing))]
+            lost = list_missing(session, reader, sorted(absences.missing))
+        gone = [head.id for head in take_back_files(session, unit, lost, reply)]
         retired = retire_missing(session, unit, gone, reply, session.caller.actor)
         session.store.absences.write(absences.drop(retired))
     return len(retired)

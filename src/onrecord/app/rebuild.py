@@ -50,6 +50,8 @@ def rebuild(session: Session, progress: Progress) -> Reply:
         counts = reader.count()
         homeless = list_homeless(session, reader, current.records)
     look(session, reply, suspects=homeless, wait_s=None)
+    if session.settling.put_off:
+        reconcile_paths(session, sorted(session.settling.put_off), reply, wait_s=None)
     reply.data = {"documents": counts.get("versions", 0) + counts.get("turns", 0), "files": counts.get("files", 0)}
     return reply
 

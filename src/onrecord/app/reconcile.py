@@ -32,7 +32,6 @@ from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, WriteUnit
 
-_OUTSIDE = Actor()
 _BATCH_COUNT = 500
 
 
@@ -80,7 +79,8 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
     changed = sorted({*add_orphans(session, comparison), *session.settling.put_off})
     made = reconcile_paths(session, changed, reply, wait_s=wait_s) if changed else 0
     look(session, reply, comparison.unmet, has_unread=comparison.has_unread, wait_s=wait_s)
-    return made
+    back = sorted(session.settling.put_off.difference(changed))
+    return made + reconcile_paths(session, back, reply, wait_s=wait_s) if back else made
 
 
 def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wait_s: float | None = 0) -> int:
@@ -388,7 +388,7 @@ def _list_left_places(session: Session, reader: IndexReader, record: RecordId, s
 
 
 def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, *, is_followed: bool) -> int:
-    receipt = unit.commit([*pending.changes, *pending.requests], _OUTSIDE)
+    receipt = unit.commit([*pending.changes, *pending.requests], Actor())
     now_ns = session.clock.read().wall_us * 1_000
     documents: list[Document] = []
     stamps: list[FileStamp] = []

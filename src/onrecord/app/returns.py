@@ -1,7 +1,8 @@
 """Retired memories whose file is there: which come back by it, which stay retired (ADR 17).
 
-One that this installation retired because its file was gone is restored when the file is back. Any other stays retired:
-a file with bytes that it has had changes nothing, and new text in its file is a memory of its own.
+One that an installation retired because its file was gone is restored when the file is back, or was never gone here.
+Any other stays retired: a file with bytes that it has had changes nothing, and new text in its file is a memory of its
+own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from onrecord.app.current import choose_number
 from onrecord.app.identity import Found
 from onrecord.app.indexing import hash_text
 from onrecord.app.session import Reply, Session
-from onrecord.domain.ids import RecordId, Seq
+from onrecord.domain.ids import LogId, RecordId, Seq
 from onrecord.ports.index import IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, VersionRow, WriteUnit
 
@@ -29,22 +30,21 @@ class Returns:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._missing: frozenset[Seq] | None = None
+        self._missing: dict[LogId, frozenset[Seq]] = {}
 
     def is_back(self, reader: IndexReader, head: VersionHead) -> bool:
-        """Tell whether a memory whose file is there was retired here because it was gone, and nothing came later."""
+        """Tell whether a memory whose file is there was retired because it was gone, and nothing came later."""
         if head.status != "retired" or self._session.store.read_row(head.ref) is None:
             return False
-        own, entries = self._session.store.log, self._list_missing()
         known = (version for version in reader.list_versions(head.id) if version.version >= head.version)
-        return any(version.ref.log == own and version.ref.seq - 1 in entries for version in known)
+        return any(version.ref.seq - 1 in self._list_missing(version.ref.log) for version in known)
 
-    def _list_missing(self) -> frozenset[Seq]:
-        """Return the own entries `record.missing`; the entry behind each retires the record."""
-        if self._missing is None:
-            store = self._session.store
-            self._missing = frozenset(seq for seq, line in store.read_entries(store.log) if _MISSING in line)
-        return self._missing
+    def _list_missing(self, log: LogId) -> frozenset[Seq]:
+        """Return the entries `record.missing` of a log; the entry behind each retires the record."""
+        if log not in self._missing:
+            entries = self._session.store.read_entries(log)
+            self._missing[log] = frozenset(seq for seq, line in entries if _MISSING in line)
+        return self._missing[log]
 
     def find_same(self, reader: IndexReader, found: Found) -> VersionHead | None:
         """Return the memory that comes back by a file which names none: one of exactly its bytes, the first by id."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from onrecord.app.arrivals import find_mark, list_shared_places, list_touched, settle_pending
+from onrecord.app.arrivals import find_mark, list_shared_places, list_touched, settle_pending, spoil_retired
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.settling import Settling
 from onrecord.app.stamps import stamp_placed
@@ -216,13 +216,15 @@ class Session:
 
     def _apply_rows(self, head: LogHead, documents: Sequence[Document], mark: int | None) -> None:
         touched: Collection[RecordId] = ()
+        spoiled: Sequence[FileStamp] = ()
         if documents and not head.is_own:
+            heads = [document.head for document in documents]
             with self.index.read() as reader:
-                touched = list_touched(reader, (document.head for document in documents))
-                self.settling.put_off.update(list_shared_places(reader, (document.head for document in documents)))
+                touched, spoiled = list_touched(reader, heads), spoil_retired(reader, heads)
+                self.settling.put_off.update(list_shared_places(reader, heads), (stamp.path for stamp in spoiled))
         if documents or mark is not None:
             marks = {head.log: mark} if mark is not None else {}
-            self.index.apply(IndexBatch(documents, watermarks=marks, touched=touched))
+            self.index.apply(IndexBatch(documents, files=spoiled, watermarks=marks, touched=touched))
 
     def note(self, problem: Problem) -> None:
         """Keep a problem that was met on the way, once."""

@@ -21,7 +21,7 @@ from onrecord.ports.store import Actor, Change, VersionRow, WriteUnit
 
 
 @dataclass(frozen=True, slots=True)
-class _Twin:
+class Twin:
     """One of two records of a file: its versions in order, none of them displaced, with their rows."""
 
     record: RecordId
@@ -66,7 +66,7 @@ def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId
     return first.record
 
 
-def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> _Twin | None:
+def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> Twin | None:
     """Return a record that began as a plain note found on disk and has no file at another place; None of any other."""
     heads = [head for head in reader.list_versions(record) if not head.is_displaced]
     if not heads or heads[-1].status != "current" or heads[0].kind in ("event", "conflict", "workspace"):
@@ -79,10 +79,10 @@ def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> _Twi
     if read_record(rows[0].draft.data, heads[0].path, session.yaml).claimed_id is not None:
         return None
     places = {stamp.path for stamp in reader.find_files_of(record) if not stamp.is_pending}
-    return _Twin(record, heads, rows) if places <= {heads[0].path} else None
+    return Twin(record, heads, rows) if places <= {heads[0].path} else None
 
 
-def _find_other(session: Session, reader: IndexReader, one: _Twin) -> _Twin | None:
+def _find_other(session: Session, reader: IndexReader, one: Twin) -> Twin | None:
     """Return the other record of a plain note: first found at the same path, by another log, and of a like text."""
     stamp = reader.get_file(one.path)
     named = {head.id for head in reader.find_by_path(one.path)} | ({stamp.record} if stamp is not None else set())
@@ -95,7 +95,7 @@ def _find_other(session: Session, reader: IndexReader, one: _Twin) -> _Twin | No
     return None
 
 
-def _is_alike(session: Session, one: _Twin, other: _Twin) -> bool:
+def _is_alike(session: Session, one: Twin, other: Twin) -> bool:
     """Tell whether two records had a text in common, or began with texts of which one may be an edit of the other."""
     if {head.text_sha256 for head in one.heads} & {head.text_sha256 for head in other.heads}:
         return True
@@ -103,21 +103,26 @@ def _is_alike(session: Session, one: _Twin, other: _Twin) -> bool:
     return is_likely_edit(before, after)
 
 
-def _plan(session: Session, reader: IndexReader, first: _Twin, later: _Twin) -> list[Change]:
+def _plan(session: Session, reader: IndexReader, first: Twin, later: Twin) -> list[Change]:
     """Return the changes: a version of the first with the later one's text if it has never had it, the retirement."""
     changes: list[Change] = []
     kept, gone = first.heads[-1], later.rows[-1]
     if all(row.draft.data != gone.draft.data for row in first.rows):
         changes.append(_take_over(reader, first, later))
         kept = kept._replace(version=choose_number(reader, first.record))
-    refs = [{"rel": "merged", "rec": first.record, "ver": kept.version}]
-    number = choose_number(reader, later.record)
+    return [*changes, plan_retirement(session, reader, later, kept)]
+
+
+def plan_retirement(session: Session, reader: IndexReader, later: Twin, kept: VersionHead) -> Change:
+    """Return the change that retires a record as the duplicate of another one, whose version says what it said."""
+    refs = [{"rel": "merged", "rec": kept.id, "ver": kept.version}]
+    number, gone = choose_number(reader, later.record), later.rows[-1]
     parents = list_equal_tips(session, reader, later.heads[-1])
     draft = replace(gone.draft, version=number, status="retired", parents=parents, mode="observed", redacted=())
-    return [*changes, Change("record.retire", draft, {"cause": "duplicate", "refs": refs})]
+    return Change("record.retire", draft, {"cause": "duplicate", "refs": refs})
 
 
-def _take_over(reader: IndexReader, first: _Twin, later: _Twin) -> Change:
+def _take_over(reader: IndexReader, first: Twin, later: Twin) -> Change:
     """Return the version of the first record that has the later one's text; its parent is what both have had."""
     gone = later.rows[-1]
     said = {row.draft.data for row in later.rows}
@@ -130,7 +135,7 @@ def _take_over(reader: IndexReader, first: _Twin, later: _Twin) -> Change:
     return Change("record.observe", draft, {"refs": refs})
 
 
-def _give_file(later: _Twin, rows: Sequence[VersionRow], stamp: FileStamp) -> list[FileStamp]:
+def _give_file(later: Twin, rows: Sequence[VersionRow], stamp: FileStamp) -> list[FileStamp]:
     """Return the stamp by which the file is the first one's; with bytes that this never had it is looked at anew."""
     record = rows[0].draft.id
     held = [row.draft.data for row in later.rows if row.ref == stamp.ref]
