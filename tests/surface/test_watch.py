@@ -227,13 +227,16 @@ def test_allowed_link_targets_are_watched_under_their_path_in_the_vault(room: Ro
 
 
 def test_the_lock_is_free_while_the_loop_waits(room: Room) -> None:
+    held: list[str] = []
+
     def write_beside() -> None:
         other = open_session(room.vault, room.base / "state", clock=room.clock, lock_wait_s=0)
         with other.write(0):
-            pass
+            held.append(other.store.log)
         other.close()
 
     room.run(write_beside)
+    assert len(held) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
