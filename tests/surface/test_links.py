@@ -13,10 +13,13 @@ import pytest
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.links import link, unlink
+from onrecord.app.missing import repair_missing
 from onrecord.app.read import read
+from onrecord.app.rebuild import rebuild
 from onrecord.app.reconcile import reconcile
 from onrecord.app.remember import remember
 from onrecord.app.session import Channel, Reply, Session
+from onrecord.app.status import describe_status
 from onrecord.app.update import update
 from onrecord.domain.errors import ApprovalRequiredError, ConflictError, InvalidInputError, NotFoundError
 from onrecord.storage.files.claims import find_store
@@ -128,6 +131,44 @@ def test_forgetting_a_link_touches_no_file_and_is_obeyed_by_processes_that_are_r
     with pytest.raises(NotFoundError):
         unlink(desk.session, {"path": "memories/work"})
     other.close()
+
+
+@pytest.mark.parametrize("is_anew", [False, True])
+def test_what_lies_behind_a_link_that_was_taken_back_is_not_found_and_not_missing(desk: Desk, is_anew: bool) -> None:
+    desk.link("memories/work", desk.notes)
+    (record,) = desk.find("kettle")
+    told = unlink(desk.session, {"path": "memories/work"}).warnings
+    assert told[0].startswith("1 memories below memories/work are kept")
+    if is_anew:
+        rebuild(desk.session, lambda _: None)
+    assert desk.find("kettle") == []
+    shown = read(desk.session, {"id": record})
+    assert shown.data["text"] == "the kettle sings"
+    assert any("behind a link that is not followed" in warning for warning in shown.warnings)
+    assert repair_missing(desk.session, {}).data["total"] == 0
+    assert repair_missing(desk.session, {"retire": True}).data["retired"] == 0
+    assert describe_status(desk.session, {}).data["missing"] == {"records": 0, "retirement_suspended": False}
+    assert desk.list_codes() == [("not_a_regular_file", "memories/work")]
+    findings = diagnose(desk.session, {}).data["findings"]
+    assert "1 memories below it are not found until then" in str(findings)
+    with pytest.raises(ConflictError, match="not followed"):
+        update(desk.session, {"id": record, "text": "mine", "expect": 1})
+    check_verifies(desk.session)
+    desk.link("memories/work")
+    assert desk.find("kettle") == [record]
+
+
+def test_what_lay_behind_a_link_that_was_taken_back_and_removed_is_missing_for_all_alike(desk: Desk) -> None:
+    desk.link("memories/work", desk.notes)
+    (record,) = desk.find("kettle")
+    (desk.vault / "memories/work").unlink()
+    assert desk.find("kettle") == [record]
+    unlink(desk.session, {"path": "memories/work"})
+    assert desk.find("kettle") == []
+    missing = repair_missing(desk.session, {}).data["missing"]
+    assert isinstance(missing, list)
+    assert [item["id"] for item in missing] == [record]
+    assert ("missing_file", "memories/work/Kettle.md") in desk.list_codes()
 
 
 def test_a_link_that_leads_elsewhere_than_was_allowed_is_not_followed(desk: Desk) -> None:

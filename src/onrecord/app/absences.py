@@ -83,7 +83,8 @@ def _look_under_lock(
     gone = take_back_files(session, unit, lost, reply)
     ids = {head.id for head in gone}
     stale = [stamp.path for stamp in stamps if stamp.path in paths and stamp.record not in ids]
-    stale = [path for path in stale if session.store.stat_file(path) is None]
+    links = session.store.links
+    stale = [path for path in stale if session.store.stat_file(path) is None and not links.is_away(path)]
     if stale:
         session.index.apply(IndexBatch(removed_files=stale))
     records = {stamp.record for stamp in stamps if stamp.path not in paths} | ids

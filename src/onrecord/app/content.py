@@ -19,13 +19,15 @@ class FilePlace:
     """Where the file of a record is: its stamp, None where it has no file; and how it stands.
 
     `is_unchanged`: it still is as stamped. `is_behind`: it holds other bytes than the current version, though nobody
-    has edited it: those of another version, or of one that has not arrived (the stamp tells).
+    has edited it: those of another version, or of one that has not arrived (the stamp tells). `is_shut`: the user does
+    not allow a link above it, so that nobody looks; it is not missing then, and its memory is not found.
     """
 
     stamp: FileStamp | None
     is_unchanged: bool
     is_missing: bool
     is_behind: bool = False
+    is_shut: bool = False
 
     @property
     def edited_path(self) -> str | None:
@@ -38,7 +40,9 @@ def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlac
     known = reader.find_files_of(head.id)
     stamps = [stamp for stamp in known if head.kind != "event" or stamp.path == head.path]
     if not stamps:
-        return FilePlace(None, is_unchanged=False, is_missing=not known and _is_gone(session, reader, head))
+        is_shut = not known and session.store.links.is_shut(head.path)
+        is_missing = not known and not is_shut and _is_gone(session, reader, head)
+        return FilePlace(None, is_unchanged=False, is_missing=is_missing, is_shut=is_shut)
     ordered = sorted(stamps, key=lambda stamp: (stamp.is_pending, stamp.path != head.path))
     for stamp in ordered:
         state = session.store.stat_file(stamp.path)
@@ -48,7 +52,8 @@ def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlac
             return FilePlace(stamp, is_same, is_missing=False, is_behind=is_behind)
     # Of what lies on a disk that is away nobody knows that it is gone.
     is_away = any(session.store.links.is_away(stamp.path) for stamp in ordered)
-    return FilePlace(ordered[0], is_unchanged=False, is_missing=not is_away)
+    is_shut = not is_away and any(session.store.links.is_shut(stamp.path) for stamp in ordered)
+    return FilePlace(ordered[0], is_unchanged=False, is_missing=not is_away and not is_shut, is_shut=is_shut)
 
 
 def holds_version(session: Session, head: VersionHead, stamp: FileStamp) -> bool:
@@ -134,12 +139,13 @@ def read_version(session: Session, head: VersionHead, place: FilePlace | None) -
 
 
 def find_kept(session: Session, reader: IndexReader, workspace: str, text_sha256: bytes) -> list[VersionHead]:
-    """Return the current records of a workspace with exactly this text, those whose file is gone left out, by id."""
+    """Return the current records of a workspace with exactly this text, those without a file left out, by id."""
     spellings = list_spellings(reader, workspace)
     heads = sorted(
         (head for name in spellings for head in reader.find_by_text(name, text_sha256)), key=lambda head: head.id
     )
-    return [head for head in heads if not locate(session, reader, head).is_missing]
+    places = ((head, locate(session, reader, head)) for head in heads)
+    return [head for head, place in places if not place.is_missing and not place.is_shut]
 
 
 def read_turn_text(session: Session, head: VersionHead) -> str:

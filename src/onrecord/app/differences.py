@@ -129,7 +129,8 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
         present.add(owner)
         yield from _compare_file(session, current, stamp, expected)
     for record, expected in current.records.items():
-        is_asked = expected.is_file and not session.store.links.is_away(expected.path)
+        links = session.store.links
+        is_asked = expected.is_file and not links.is_away(expected.path) and not links.is_shut(expected.path)
         if record not in present and is_asked and not _is_from_doubted(current.list_refs(record), doubted):
             is_waiting = session.store.is_waiting(expected.ref)
             code, what = ("not_placed", "has not been placed") if is_waiting else ("missing_file", "is gone")

@@ -195,7 +195,7 @@ def _select(
     session: Session, natives: Natives | None, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *,
     is_past: bool,
 ) -> _Found:  # fmt: skip
-    """Drop hits whose file is missing, which are neither shown nor retired, and sections that are not as taken in.
+    """Drop hits whose file is missing or shut off, which are not shown, and sections that are not as taken in.
 
     A transcript is what was captured, so that its turns are shown without their file. Of a memory and the files that
     name it and are ahead of their rows, the memory is shown if it is the best hit, else the files.
@@ -214,8 +214,8 @@ def _select(
                 found.stale.append(head.path)
             continue
         place = None if is_past else _locate(session, reader, head)
-        if place is not None and place.is_missing and head.kind != "event":
-            if place.stamp is not None:
+        if place is not None and (place.is_missing or place.is_shut) and head.kind != "event":
+            if place.stamp is not None and place.is_missing:
                 found.missing.append(head.id)
             continue
         path = place.edited_path if place is not None else None

@@ -39,6 +39,9 @@ def link(session: Session, given: Mapping[str, object]) -> Reply:
 def unlink(session: Session, given: Mapping[str, object]) -> Reply:
     """Forget that a link was allowed; the link and the files behind it stay as they are.
 
+    The memories below it are not missing: they are kept, read by id, and not found until the link is followed again.
+    Where the link itself is removed, too, they are missing like any others (ADR 18).
+
     Returns:
         data: links[] {path, target, state}: the one forgotten, as it was.
 
@@ -50,7 +53,14 @@ def unlink(session: Session, given: Mapping[str, object]) -> Reply:
     """
     arguments = admit(UNLINK, given)
     check_user(session.caller, "forget a link")
-    return Reply(data={"links": [_describe(session.store.links.forget(str(arguments["path"])))]})
+    forgotten = session.store.links.forget(str(arguments["path"]))
+    reply = Reply(data={"links": [_describe(forgotten)]})
+    with session.index.read() as reader:
+        below = {stamp.record for stamp in reader.list_files() if stamp.path.startswith(f"{forgotten.path}/")}
+    if below:
+        told = f"{len(below)} memories below {forgotten.path} are kept, but not found until it is followed again"
+        reply.warnings.append(f"{told}; none counts as missing as long as the link lies there")
+    return reply
 
 
 def take_in_links(session: Session, links: Iterable[AllowedLink], reply: Reply) -> None:

@@ -162,6 +162,10 @@ def _describe(
         tell_lost_transcript(head, place, reply)
     if is_missing and head.kind != "event":
         reply.warnings.append("the file of this memory is missing; its last version is shown")
+    if place is not None and place.is_shut:
+        reply.warnings.append(
+            "the file of this memory is behind a link that is not followed; its last version is shown"
+        )
     reply.warnings.extend(problem.message for problem in record.problems if problem.severity != "info")
     for name, copy, value in (("status", record.server.status, head.status), ("kind", record.server.kind, head.kind)):
         if copy and copy != value:

@@ -151,7 +151,7 @@ def locate_current(
     elif has_come and session.store.stat_file(head.path) is not None:
         observe_under_lock(session, unit, [head.path], reply)
     elif place.stamp is None or place.is_unchanged:
-        _check_arrived(place)
+        _check_reachable(place, head)
         return head, place
     else:
         observe_under_lock(session, unit, [place.stamp.path], reply)
@@ -161,14 +161,17 @@ def locate_current(
     put_off = session.settling.put_off
     if put_off and (place.is_missing or place.edited_path in put_off):
         raise FileBusyError("another program is saving the file of this memory", field="id")
-    _check_arrived(place)
+    _check_reachable(place, head)
     state = session.store.stat_file(place.stamp.path) if place.stamp is not None else None
     if state is not None and state.size_bytes > ADOPTED_FILE_MAX_BYTES:
         raise ConflictError("the file has grown above 8 MiB by hand, so it was not taken in", hint="Split the file.")
     return head, place
 
 
-def _check_arrived(place: FilePlace) -> None:
+def _check_reachable(place: FilePlace, head: VersionHead) -> None:
+    if place.is_shut:
+        hint = f"Allow the link again with `onrecord link`: {head.path.rpartition('/')[0]} or a folder above it."
+        raise ConflictError("the file lies behind a link that is not followed", field="id", hint=hint)
     if place.stamp is not None and place.stamp.is_pending:
         raise PendingSyncError("the file holds a newer version that has not arrived")
 

@@ -58,3 +58,6 @@ class LinkBook(Protocol):
 
     def is_away(self, path: str) -> bool:
         """Tell whether nothing is known of a path: it lies in a cloud, or below a link that leads nowhere now."""
+
+    def is_shut(self, path: str) -> bool:
+        """Tell whether a path lies below a link that the user does not allow, or a folder that cannot be read."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import accumulate
 
-from onrecord.app.content import holds_version, locate
+from onrecord.app.content import FilePlace, holds_version, locate
 from onrecord.app.doctor.decisions import name_marks
 from onrecord.app.doctor.server_copies import check_copies
 from onrecord.app.doctor.transcripts import check_transcript
@@ -32,10 +35,11 @@ def check_files(session: Session) -> Iterator[Problem]:
         present: set[str] = set()
         places: dict[str, str] = {}
         states: list[FileState] = []
+        closed: dict[str, Problem] = {}
         for item in session.store.scan_files():
             present.add(item.path)
             if isinstance(item, Problem):
-                yield item
+                closed[item.path] = item
                 continue
             other = places.setdefault(fold_path(item.path), item.path)
             if other != item.path:
@@ -47,9 +51,26 @@ def check_files(session: Session) -> Iterator[Problem]:
         for state, data in zip(states, whole, strict=True):
             yield from _check_file(session, reader, state, stamps.get(state.path), data)
         for path, stamp in sorted(stamps.items()):
-            if path not in present and not session.store.links.is_away(path):
+            if path not in present and not session.store.links.is_away(path) and not session.store.links.is_shut(path):
                 yield from _check_missing(reader, path, stamp, present)
-        yield from _check_forgotten(session, reader, {stamp.record for stamp in stamps.values()})
+        forgotten = list(_list_forgotten(session, reader, {stamp.record for stamp in stamps.values()}))
+        for head, place in forgotten:
+            if place.is_missing:
+                yield _name_missing(head.path, head.id)
+        shut = [path for path in stamps if path not in present]
+        shut += [head.path for head, place in forgotten if place.is_shut]
+        yield from _name_closed(closed, shut)
+
+
+def _name_closed(closed: Mapping[str, Problem], shut: Iterable[str]) -> Iterator[Problem]:
+    """Yield what stands in the place of files and folders, with how many memories lie below a link not followed."""
+    below = Counter(folder for path in shut for folder in accumulate(path.split("/")[:-1], "{}/{}".format))
+    for path, problem in closed.items():
+        if problem.code == "not_a_regular_file" and below[path]:
+            told = f"{problem.message}; {below[path]} memories below it are not found until then, and are not missing"
+            yield replace(problem, message=told)
+        else:
+            yield problem
 
 
 def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: set[str]) -> Iterator[Problem]:
@@ -64,12 +85,14 @@ def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: se
         yield _name_missing(path, stamp.record)
 
 
-def _check_forgotten(session: Session, reader: IndexReader, known: set[RecordId]) -> Iterator[Problem]:
-    """Name the records whose file was gone already when the index was made."""
+def _list_forgotten(
+    session: Session, reader: IndexReader, known: set[RecordId]
+) -> Iterator[tuple[VersionHead, FilePlace]]:
+    """Yield the records that have no known file: it was gone, or shut off, already when the index was made."""
     for record in reader.find_ids("", _ALL):
         head = reader.get_current(record) if record not in known else None
-        if head is not None and head.status != "retired" and locate(session, reader, head).is_missing:
-            yield _name_missing(head.path, record)
+        if head is not None and head.status != "retired":
+            yield head, locate(session, reader, head)
 
 
 def _name_missing(path: str, record: RecordId) -> Problem:

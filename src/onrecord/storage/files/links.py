@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import accumulate
 
 from onrecord.domain.errors import ConflictError, InvalidInputError, NotFoundError, StorageFailedError
 from onrecord.domain.filenames import RECORD_FOLDERS
@@ -17,6 +19,8 @@ from onrecord.storage.files.disk import Disk, Inode, storage_errors
 from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER
 
 LINKS_NAME = "links.json"
+# Nothing, or a file, is where a folder would be; ELOOP: a link further up, which is judged by itself.
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _MENDS = {
     "link_away": "Connect the disk or share, or forget the link: `onrecord unlink {path}`.",
     "link_changed": "`onrecord link {path}` allows it as it is now; `onrecord unlink {path}` forgets it.",
@@ -95,6 +99,22 @@ class VaultLinks:
             if self._vault.stat(f"{parent}/.{name}.icloud") is not None:
                 return True
         return any(path.startswith(f"{link.path}/") and self._judge(link) != "open" for link in self._links.values())
+
+    def is_shut(self, path: str) -> bool:
+        """Tell whether a path lies below a link that the user does not allow, or a folder that cannot be read."""
+        folders = list(accumulate(path.split("/")[:-1], "{}/{}".format))
+        return any(self._is_closed(folder) for folder in folders if folder not in self._links)
+
+    def _is_closed(self, path: str) -> bool:
+        parent, _, name = path.rpartition("/")
+        try:
+            with self._vault.folder(parent) as fd:
+                if stat.S_ISLNK(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+                    return True
+            with self._vault.folder(path):
+                return False
+        except OSError as error:
+            return error.errno not in _NOT_THERE
 
     def find_problem(self, path: str) -> Problem | None:
         """Return what is wrong with a link of the vault, None where it is followed."""
