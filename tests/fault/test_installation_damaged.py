@@ -140,6 +140,24 @@ def test_offline_a_vault_is_read_and_no_log_begins(onrecord: CommandLine, text: 
     assert onrecord("remember", "back again").status == 0
 
 
+@pytest.mark.parametrize("is_absent", [True, False])
+def test_doctor_names_a_lost_or_foreign_configuration_once_and_accuses_nothing_else(
+    onrecord: CommandLine, is_absent: bool
+) -> None:
+    path = Path(onrecord.vault) / "onrecord.toml"
+    before = path.read_text()
+    identity = before.split('vault = "')[1][:24]
+    path.unlink() if is_absent else path.write_text(before.replace(identity, "0" * 24))
+    (index,) = find_state().glob("index*")
+    made = index.stat().st_ino
+    for _ in range(2):
+        findings = onrecord("doctor", "--deep").data["findings"]
+        assert [item["code"] for item in findings] == ["vault_offline"]
+        assert onrecord("find", "words").data["status"] == "found"
+    assert onrecord("status").data["vault"] == identity
+    assert index.stat().st_ino == made
+
+
 def test_a_vault_without_its_configuration_is_read_on_a_machine_that_never_saw_it(
     onrecord: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -113,8 +113,8 @@ class FileVaultStore:
 
     @property
     def vault(self) -> VaultId:
-        """The vault's id."""
-        return self.config.vault
+        """The vault's id as this machine knows it, whatever `onrecord.toml` says now; empty where nothing tells it."""
+        return VaultId(os.path.basename(self.state_folder).partition("-")[0]) or self.config.vault
 
     @property
     def log(self) -> LogId:
@@ -360,8 +360,7 @@ class FileVaultStore:
     def inspect(self) -> Iterator[Problem]:
         """Yield what a look at every file of the installation finds: absent, damaged, or of nobody."""
         with storage_errors("look at the installation"):
-            known = os.path.basename(self.state_folder).partition("-")[0]
-            yield from inspect_vault(self._vault, self.config, known)
+            yield from inspect_vault(self._vault, self.config, self.vault if self.state_folder else "")
             logs = list_log_ids(self._vault.root)
             yield from find_misplaced(self._vault, self._state, logs, self.log)
             yield from find_unwritable(self._vault, self._state, self.log)
