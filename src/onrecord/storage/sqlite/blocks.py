@@ -1,14 +1,13 @@
 """Posting lists as arrays, and how they lie in blocks.
 
 The list of one term, one partition and one era (live or past) is cut into blocks of at most 1,024 documents, each a row
-of `postings` named by a document number not above its first. A block is four arrays in the machine's byte order:
-documents (32 bits, ascending), lines (16; left out when all are 0), packed postings (32), repeats (64).
+of `postings` named by a document number not above its first; `packing` tells what is in it. A list is named by the
+number of its term (`numbering`).
 """
 
 from __future__ import annotations
 
 import sqlite3
-import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,18 +17,18 @@ from itertools import compress
 from typing import Final
 
 from onrecord.domain.postings import REPEAT_SHIFT, TermMatches
+from onrecord.storage.sqlite.packing import pack_block, unpack_block
 from onrecord.storage.sqlite.schema import build_damage
 
 LIVE: Final = 0
 PAST: Final = 1
 BLOCK_MAX_COUNT: Final = 1_024
 
-_COLUMNS = "documents, lines, packed, repeats"
-_INSERT = "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?)"
 _OF_TERM = "era = ? AND partition = ? AND term = ?"
 
-Key = tuple[int, int, str]
-Block = tuple[int, int, str, int, bytearray, bytearray, bytearray, bytearray]  # key, first document, arrays
+Key = tuple[int, int, int]
+Block = tuple[int, int, int, int, bytearray]  # key, name, and the block as the driver takes it quickest
 
 
 @dataclass(slots=True)
@@ -78,14 +77,19 @@ class PostingList:
         """Return what lies outside a set of documents."""
         return self.select([document not in documents for document in self.documents])
 
-    def remove(self, documents: Iterable[int]) -> None:
-        """Take some documents out of this list; the work is theirs, not that of what is left."""
-        for document in documents:
+    def remove(self, documents: Iterable[int]) -> PostingList:
+        """Take some documents out of this list and return them; the work is theirs, not that of what is left."""
+        gone = PostingList()
+        for document in sorted(documents):
             place = bisect_left(self.documents, document)
             if place < len(self.documents) and self.documents[place] == document:
+                gone.append(document, self.lines[place], self.packed[place])
                 del self.documents[place], self.lines[place], self.packed[place]
                 start = bisect_left(self.repeats, document << REPEAT_SHIFT)
-                del self.repeats[start : bisect_left(self.repeats, (document + 1) << REPEAT_SHIFT, start)]
+                end = bisect_left(self.repeats, (document + 1) << REPEAT_SHIFT, start)
+                gone.repeats.extend(self.repeats[start:end])
+                del self.repeats[start:end]
+        return gone
 
     def sort(self) -> PostingList:
         """Return the list ascending by document."""
@@ -111,18 +115,17 @@ class PostingList:
             )
             yield PostingList(documents, self.lines[piece], self.packed[piece], array("Q", repeats))
 
-    def encode(self) -> tuple[bytearray, bytearray, bytearray, bytearray]:
-        """Return the four arrays of a block, as the driver takes them quickest."""
-        lines = bytearray(self.lines) if any(self.lines) else bytearray()
-        return bytearray(self.documents), lines, bytearray(self.packed), bytearray(self.repeats)
+    def encode(self) -> bytearray:
+        """Return the block of the list, as the driver takes it quickest."""
+        return bytearray(pack_block(self.documents, self.packed, self.lines, self.repeats))
 
     def to_matches(self, term: str) -> TermMatches:
         """Return the list as the answer for a term."""
         return TermMatches(term, self.documents, self.lines, self.packed, self.repeats)
 
 
-def decode_block(documents: bytes, lines: bytes, packed: bytes, repeats: bytes) -> PostingList:
-    """Return the list of a block.
+def decode_arrays(documents: bytes, lines: bytes, packed: bytes, repeats: bytes) -> PostingList:
+    """Return the list of four arrays as they are in memory; lines that are left out are all the first.
 
     Raises:
         DamagedError: the arrays do not fit each other.
@@ -141,6 +144,16 @@ def decode_block(documents: bytes, lines: bytes, packed: bytes, repeats: bytes) 
     return decoded
 
 
+def decode_block(block: bytes) -> PostingList:
+    """Return the list of a block.
+
+    Raises:
+        DamagedError: it cannot be read.
+    """
+    documents, packed, lines, repeats = unpack_block(block)
+    return PostingList(documents, lines, packed, repeats)
+
+
 def read_lists(
     connection: sqlite3.Connection, era: int, partition: int, terms: Sequence[str]
 ) -> Iterator[tuple[str, PostingList]]:
@@ -148,57 +161,52 @@ def read_lists(
     for start in range(0, len(terms), 256):
         asked = terms[start : start + 256]
         rows = connection.execute(
-            f"SELECT term, {_COLUMNS} FROM postings WHERE era = ? AND partition = ? "
-            f"AND term IN ({', '.join('?' * len(asked))}) ORDER BY era, partition, term, first",
+            "SELECT terms.term, block FROM terms CROSS JOIN postings "
+            "ON era = ? AND partition = ? AND postings.term = number "
+            f"WHERE terms.term IN ({', '.join('?' * len(asked))}) ORDER BY terms.term, first",
             (era, partition, *asked),
         )
-        for term, *block in rows:
-            yield term, decode_block(*block)
+        for term, block in rows:
+            yield term, decode_block(block)
 
 
 def read_documents(
     connection: sqlite3.Connection, era: int, partition: int, terms: Sequence[str]
 ) -> Iterator[array[int]]:
     """Yield the documents of some lists, block by block."""
-    for term in terms:
-        for (documents,) in connection.execute(
-            f"SELECT documents FROM postings WHERE {_OF_TERM}", (era, partition, term)
-        ):
-            yield decode_block(documents, b"", documents, b"").documents
+    for _, block in read_lists(connection, era, partition, terms):
+        yield block.documents
 
 
 def insert_lists(connection: sqlite3.Connection, lists: Iterable[tuple[Key, PostingList]]) -> None:
     """Insert lists that are not there yet; fastest in the order of their keys."""
-    insert_blocks(connection, (block for key, added in lists for block in encode_blocks(key, added)))
+    connection.executemany(_INSERT, (block for key, added in lists for block in _encode_blocks(key, added)))
 
 
-def encode_blocks(key: Key, added: PostingList) -> Iterator[Block]:
-    """Yield a list as blocks."""
+def _encode_blocks(key: Key, added: PostingList) -> Iterator[Block]:
     for piece in added.cut():
-        yield (*key, piece.documents[0], *piece.encode())
+        yield (*key, piece.documents[0], piece.encode())
 
 
-def insert_blocks(connection: sqlite3.Connection, blocks: Iterable[Block]) -> None:
-    """Insert blocks that are not there yet; fastest in the order of their keys."""
-    connection.executemany(_INSERT, blocks)
+def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, removed: Collection[int]) -> PostingList:
+    """Add documents (ascending) to a list and remove others from it, rewriting the blocks that they fall into.
 
-
-def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, removed: Collection[int]) -> None:
-    """Add documents (ascending) to a list and remove others from it, rewriting the blocks that they fall into."""
+    Returns:
+        What was removed, ascending only within each block.
+    """
+    gone = PostingList()
     last = connection.execute(
-        f"SELECT first, {_COLUMNS} FROM postings WHERE {_OF_TERM} ORDER BY first DESC LIMIT 1", key
+        f"SELECT first, block FROM postings WHERE {_OF_TERM} ORDER BY first DESC LIMIT 1", key
     ).fetchone()
     if last is None:
         if added.documents:
             _insert(connection, key, added, None)
-        return
-    first, *encoded = last
-    if not removed and _append(connection, key, first, encoded, added):
-        return
-    block = decode_block(*encoded)
-    if not removed and added.documents[0] > block.documents[-1]:
-        _replace(connection, key, first, block.join(added))
-        return
+        return gone
+    if not removed:
+        block = decode_block(last[1])
+        if added.documents[0] > block.documents[-1]:
+            _replace(connection, key, last[0], block.join(added))
+            return gone
     firsts = [row[0] for row in connection.execute(f"SELECT first FROM postings WHERE {_OF_TERM} ORDER BY first", key)]
     touched: dict[int, tuple[list[bool], set[int]]] = {}
     for place, document in enumerate(added.documents):
@@ -206,31 +214,16 @@ def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, rem
         flags[place] = True
     for document in removed:
         touched.setdefault(_find_block(firsts, document), ([False] * len(added.documents), set()))[1].add(document)
-    for first, (flags, gone) in touched.items():
-        row = connection.execute(f"SELECT {_COLUMNS} FROM postings WHERE {_OF_TERM} AND first = ?", (*key, first))
+    for first, (flags, leaving) in touched.items():
+        row = connection.execute(f"SELECT block FROM postings WHERE {_OF_TERM} AND first = ?", (*key, first))
         block = decode_block(*row.fetchone())
-        block.remove(gone)
+        if leaving:
+            gone = gone.join(block.remove(leaving))
         chosen = added.select(flags)
         is_in_order = not (block.documents and chosen.documents) or chosen.documents[0] > block.documents[-1]
         joined = block.join(chosen)
         _replace(connection, key, first, joined if is_in_order else joined.sort())
-
-
-def _append(connection: sqlite3.Connection, key: Key, first: int, block: Sequence[bytes], added: PostingList) -> bool:
-    """Append to the last block of a list without taking it apart; return False where that cannot be done."""
-    documents, lines, packed, repeats = block
-    size = len(documents)
-    is_sound = 0 < size == len(packed) and not size % 4
-    if not is_sound or lines or size // 4 + len(added.documents) > BLOCK_MAX_COUNT or any(added.lines):
-        return False
-    if int.from_bytes(documents[-4:], sys.byteorder) >= added.documents[0]:
-        return False
-    joined = (documents + added.documents.tobytes(), packed + added.packed.tobytes(), repeats + added.repeats.tobytes())
-    connection.execute(
-        f"UPDATE postings SET documents = ?, packed = ?, repeats = ? WHERE {_OF_TERM} AND first = ?",
-        (*map(bytearray, joined), *key, first),
-    )
-    return True
+    return gone
 
 
 def _find_block(firsts: Sequence[int], document: int) -> int:
@@ -249,5 +242,5 @@ def _insert(connection: sqlite3.Connection, key: Key, added: PostingList, first:
     """Insert a list as blocks, the first under the name `first` if given; a block of that name is replaced."""
     for piece in added.cut():
         name = piece.documents[0] if first is None else first
-        connection.execute(_INSERT, (*key, name, *piece.encode()))
+        connection.execute(_INSERT, (*key, name, piece.encode()))
         first = None

@@ -1,7 +1,7 @@
 """Forward rows: the postings of one document in one row, in the order in which it holds its terms.
 
-A row is written when a document comes in and stays: until it is merged it is searched as it is (the delta), later it
-tells which blocks to mend when the document is superseded. Its terms are one text, each ended by a line feed.
+A row is written when a document comes in, and is there until it is merged: so long it is searched as it is (the delta).
+Its terms are one text, each ended by a line feed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from onrecord.domain.postings import REPEAT_MASK, REPEAT_SHIFT, PackedDocument
-from onrecord.storage.sqlite.blocks import decode_block
+from onrecord.storage.sqlite.blocks import decode_arrays
 from onrecord.storage.sqlite.schema import build_damage
 
 TERM_END: Final = "\n"
@@ -32,7 +32,7 @@ class ForwardRow:
         self.document = document
         self.partition = partition
         self.is_live = bool(is_live)
-        block = decode_block(packed, lines, packed, repeats)  # by place instead of by document
+        block = decode_arrays(packed, lines, packed, repeats)  # by place instead of by document
         self.lines, self.packed = block.lines, block.packed
         self.terms = terms.split(TERM_END)
         self.terms.pop()

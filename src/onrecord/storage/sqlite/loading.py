@@ -11,7 +11,7 @@ import sqlite3
 import sys
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
@@ -21,18 +21,7 @@ from onrecord.domain.ids import LogId
 from onrecord.domain.instants import OPEN_END
 from onrecord.domain.postings import REPEAT_MASK, REPEAT_SHIFT, PackedDocument
 from onrecord.ports.index import IndexBatch
-from onrecord.storage.sqlite.blocks import (
-    BLOCK_MAX_COUNT,
-    LIVE,
-    PAST,
-    Block,
-    Key,
-    PostingList,
-    encode_blocks,
-    insert_blocks,
-    insert_lists,
-    write_list,
-)
+from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, insert_lists, write_list
 from onrecord.storage.sqlite.catalogue import (
     count_partitions,
     describe_head,
@@ -40,11 +29,11 @@ from onrecord.storage.sqlite.catalogue import (
     find_first_end,
     insert_heads,
 )
-from onrecord.storage.sqlite.forward import encode_forward, insert_forward
 from onrecord.storage.sqlite.intake import number_partition, take_rest
-from onrecord.storage.sqlite.matching import is_facet, list_facets
+from onrecord.storage.sqlite.matching import list_facets
 from onrecord.storage.sqlite.mentions import insert_mentions
 from onrecord.storage.sqlite.merging import EVERYTHING, merge
+from onrecord.storage.sqlite.numbering import describe_merged, insert_merged, insert_terms
 from onrecord.storage.sqlite.schema import make_indexes
 from onrecord.storage.sqlite.spellings import insert_all_spellings
 
@@ -53,41 +42,39 @@ _DOCUMENT_SHIFT: Final = 32
 _LOW, _HIGH = (0, 1) if sys.byteorder == "little" else (1, 0)
 
 
-class _Lists:
-    """The posting lists of one era of one partition: by term an array of `document << 32 | packed`.
+class _Numbers(dict[str, int]):
+    """The numbers of names, given out as they are asked for."""
 
-    `lines` holds, by term, place in that array and line, in turn, of those in another line than the first.
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self) + 1
+        return number
+
+
+class _Lists:
+    """The posting lists of one era of one partition: by number of the term an array of `document << 32 | packed`.
+
+    `lines` holds, by number, place in that array and line, in turn, of those in another line than the first.
     """
 
     def __init__(self) -> None:
-        self.postings: dict[str, array[int]] = defaultdict(partial(array, "Q"))
-        self.lines: dict[str, list[int]] = defaultdict(list)
-        self.repeats: dict[str, list[int]] = defaultdict(list)
+        self.postings: dict[int, array[int]] = defaultdict(partial(array, "Q"))
+        self.lines: dict[int, list[int]] = defaultdict(list)
+        self.repeats: dict[int, list[int]] = defaultdict(list)
 
-    def add(self, document: int, packed: PackedDocument) -> None:
-        """Add a document; documents come in ascending order."""
+    def add(self, document: int, terms: Sequence[int], packed: PackedDocument) -> None:
+        """Add a document with the numbers of its terms; documents come in ascending order."""
         postings, first = self.postings, document << _DOCUMENT_SHIFT
         if packed.lines:
-            for term, line in zip(packed.terms, packed.lines, strict=True):
+            for term, line in zip(terms, packed.lines, strict=True):
                 if line:
                     self.lines[term] += (len(postings[term]), line)
-        for term, value in zip(packed.terms, packed.packed, strict=True):
+        for term, value in zip(terms, packed.packed, strict=True):
             postings[term].append(first | value)
         for repeat in packed.repeats:
-            term = packed.terms[repeat >> REPEAT_SHIFT]
+            term = terms[repeat >> REPEAT_SHIFT]
             self.repeats[term].append(document << REPEAT_SHIFT | repeat & REPEAT_MASK)
 
-    def is_plain(self, term: str) -> bool:
-        """Tell whether a list makes one block and all of its documents hold the term in their first line only."""
-        return len(self.postings[term]) <= BLOCK_MAX_COUNT and not (term in self.lines or term in self.repeats)
-
-    def encode(self, era: int, partition: int, term: str) -> Block:
-        """Return the block of a plain list."""
-        halves = array("I", self.postings[term].tobytes())
-        documents, packed = bytearray(halves[_HIGH::2]), bytearray(halves[_LOW::2])
-        return (era, partition, term, halves[_HIGH], documents, bytearray(), packed, bytearray())
-
-    def build(self, term: str) -> PostingList:
+    def build(self, term: int) -> PostingList:
         """Return the list of a term."""
         halves = array("I", self.postings[term].tobytes())
         lines = array("H", bytes(len(halves)))
@@ -107,13 +94,14 @@ class Loader:
         self._held = 0
         self._seen: dict[LogId, set[int]] = defaultdict(set)
         self._partitions: dict[Partition, int] = {}
-        self._facets: dict[tuple[str, ...], list[str]] = {}
+        self._numbers = _Numbers()
+        self._facets: dict[tuple[str, ...], list[int]] = {}
         self._live: dict[int, _Lists] = defaultdict(_Lists)
         self._past: dict[int, _Lists] = defaultdict(_Lists)
 
     def take_in(self, batch: IndexBatch) -> None:
         """Take in a batch; a document whose `ref` is known is ignored."""
-        heads, forward = [], []
+        heads, merged = [], []
         for document in batch.documents:
             head, packed = document.head, document.packed
             seen = self._seen[head.ref.log]
@@ -127,25 +115,31 @@ class Loader:
             ended_at = find_first_end(head)
             is_live = ended_at == OPEN_END and head.status == "current"
             heads.append(describe_head(document, self._last, number, ended_at))
-            forward.append(encode_forward(self._last, number, packed, is_live=is_live))
-            (self._live if is_live else self._past)[number].add(self._last, packed)
+            terms = list(map(self._numbers.__getitem__, packed.terms))
+            merged.append(describe_merged(self._last, number, terms))
+            (self._live if is_live else self._past)[number].add(self._last, terms, packed)
             if is_live:
-                place = (head.workspace, *head.also_in)
-                facets = self._facets.get(place) or self._facets.setdefault(place, list_facets(place))
-                for name in facets:
+                for name in self._number_facets((head.workspace, *head.also_in)):
                     self._live[number].postings[name].append(self._last << _DOCUMENT_SHIFT)
             insert_mentions(self._connection, self._last, document.mentions)
             self._held += len(packed.terms)
         insert_heads(self._connection, heads)
-        insert_forward(self._connection, forward)
+        insert_merged(self._connection, merged)
         take_rest(self._connection, batch)
         if self._held >= _HELD_MAX_POSTINGS:
             self._write()
+
+    def _number_facets(self, place: tuple[str, ...]) -> list[int]:
+        found = self._facets.get(place)
+        if found is None:
+            found = self._facets[place] = [self._numbers[name] for name in list_facets(place)]
+        return found
 
     def finish(self) -> None:
         """Bring everything into the state that questions find."""
         make_indexes(self._connection)
         self._write()
+        insert_terms(self._connection, self._numbers)
         merge(self._connection, EVERYTHING)
         count_partitions(self._connection)
         insert_all_spellings(self._connection)
@@ -159,11 +153,12 @@ class Loader:
         if self._written or dead:
             write = self._append if self._written else partial(insert_lists, self._connection)
             ended: dict[Key, PostingList] = {}
-            write(_list_live(self._live, dead, ended))
+            facets = {number for found in self._facets.values() for number in found}
+            write(_list_live(self._live, dead, facets, ended))
             write(_list_past(self._past, ended))
         else:
-            insert_blocks(self._connection, _list_blocks(LIVE, self._live))
-            insert_blocks(self._connection, _list_blocks(PAST, self._past))
+            insert_lists(self._connection, _list_lists(LIVE, self._live))
+            insert_lists(self._connection, _list_lists(PAST, self._past))
         self._live.clear()
         self._past.clear()
         self._written, self._held = self._last, 0
@@ -174,19 +169,16 @@ class Loader:
             write_list(self._connection, key, added, ())
 
 
-def _list_blocks(era: int, lists: dict[int, _Lists]) -> Iterator[Block]:
-    """Yield the blocks of all lists by key."""
+def _list_lists(era: int, lists: dict[int, _Lists]) -> Iterator[tuple[Key, PostingList]]:
+    """Yield all lists by key."""
     for partition in sorted(lists):
         found = lists[partition]
         for term in sorted(found.postings):
-            if found.is_plain(term):
-                yield found.encode(era, partition, term)
-            else:
-                yield from encode_blocks((era, partition, term), found.build(term))
+            yield (era, partition, term), found.build(term)
 
 
 def _list_live(
-    lists: dict[int, _Lists], dead: set[int], ended: dict[Key, PostingList]
+    lists: dict[int, _Lists], dead: set[int], facets: set[int], ended: dict[Key, PostingList]
 ) -> Iterator[tuple[Key, PostingList]]:
     """Yield the lists of live documents by key; what is dead of them goes to `ended`, under the keys of the past."""
     for partition in sorted(lists):
@@ -195,7 +187,7 @@ def _list_live(
             if not dead or dead.isdisjoint(found.documents):
                 yield (LIVE, partition, term), found
                 continue
-            if not is_facet(term):
+            if term not in facets:
                 ended[PAST, partition, term] = found.keep(dead)
             left = found.drop(dead)
             if left.documents:

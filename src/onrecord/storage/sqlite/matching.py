@@ -33,11 +33,6 @@ def list_facets(workspaces: Iterable[str]) -> list[str]:
     return [_WORKSPACE + workspace for workspace in dict.fromkeys(workspaces)]
 
 
-def is_facet(name: str) -> bool:
-    """Tell whether a list's name is one of `list_facets`, and no term."""
-    return name.startswith(_WORKSPACE)
-
-
 def match(
     connection: sqlite3.Connection,
     seen: Seen,

@@ -17,6 +17,7 @@ from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, write_l
 from onrecord.storage.sqlite.catalogue import read_workspaces
 from onrecord.storage.sqlite.forward import ForwardRow, read_forward
 from onrecord.storage.sqlite.matching import list_facets
+from onrecord.storage.sqlite.numbering import describe_merged, insert_merged, number_terms, read_merged
 from onrecord.storage.sqlite.schema import build_damage
 
 _STEPS: Final = 16
@@ -53,12 +54,14 @@ EVERYTHING: Final = MergeLimits(0, 0)
 
 
 class _Changes:
-    """What is to be added to and removed from the lists, by era and partition, then by term."""
+    """What is to be added to and removed from the lists, by era and partition, then by name or number of the list."""
 
     def __init__(self) -> None:
         self._added: dict[_Place, _Rows] = defaultdict(lambda: defaultdict(list))
         self._repeats: dict[_Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self._removed: dict[_Place, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._buried: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._left: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._terms: list[tuple[tuple[int, int], Sequence[str]]] = []
 
     def add(self, row: ForwardRow, workspaces: Sequence[str], *, is_live: bool) -> None:
         """Add a document to the lists of its era."""
@@ -72,34 +75,47 @@ class _Changes:
         if is_live:
             for name in list_facets(workspaces):
                 lists[name].append((document, 0, 0))
+        self._terms.append(((document, row.partition), row.terms))
 
-    def bury(self, row: ForwardRow, workspaces: Sequence[str]) -> None:
-        """Take a document from the live lists to those of the past."""
-        lists = self._removed[LIVE, row.partition]
-        for name in (*row.terms, *list_facets(workspaces)):
-            lists[name].add(row.document)
-        self.add(row, workspaces, is_live=False)
+    def bury(self, document: int, partition: int, terms: Sequence[int], workspaces: Sequence[str]) -> None:
+        """Take a merged document from the live lists, those of its terms into those of the past."""
+        for number in terms:
+            self._buried[partition][number].add(document)
+        for name in list_facets(workspaces):
+            self._left[partition][name].add(document)
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write everything, in the order of the lists."""
-        added = dict(self._list_added())
-        removed = {(*place, term): gone for place, lists in self._removed.items() for term, gone in lists.items()}
-        for key in sorted(added.keys() | removed.keys()):
-            write_list(connection, key, added.get(key, PostingList()), removed.get(key, ()))
+        names = {name for added in self._added.values() for name in added}
+        numbers = number_terms(connection, names.union(*self._left.values()))
+        get = numbers.__getitem__
+        insert_merged(connection, [describe_merged(*place, map(get, terms)) for place, terms in self._terms])
+        added = dict(self._list_added(numbers))
+        removed = {(LIVE, part, term): gone for part, lists in self._buried.items() for term, gone in lists.items()}
+        for part, left in self._left.items():
+            removed |= {(LIVE, part, numbers[name]): gone for name, gone in left.items()}
+        facets = {(part, numbers[name]) for part, left in self._left.items() for name in left}
+        for key in sorted(key for key in added.keys() | removed.keys() if key[0] == LIVE):
+            gone = write_list(connection, key, added.pop(key, PostingList()), removed.get(key, ()))
+            past = (PAST, *key[1:])
+            if gone.documents and key[1:] not in facets:
+                added[past] = added.get(past, PostingList()).join(gone).sort()
+        for key in sorted(added):
+            write_list(connection, key, added[key], ())
 
-    def _list_added(self) -> Iterator[tuple[Key, PostingList]]:
+    def _list_added(self, numbers: Mapping[str, int]) -> Iterator[tuple[Key, PostingList]]:
         for place in sorted(self._added):
             repeats = self._repeats[place]
-            for term, rows in sorted(self._added[place].items()):
+            for term, rows in self._added[place].items():
                 documents, lines, packed = zip(*rows, strict=True)
                 built = PostingList(array("I", documents), array("H", lines), array("I", packed))
                 if term in repeats:
                     built.repeats.extend(repeats[term])
-                yield (*place, term), built
+                yield (*place, numbers[term]), built
 
 
-def _get(workspaces: Mapping[int, Sequence[str]], row: ForwardRow) -> Sequence[str]:
-    found = workspaces.get(row.document)
+def _get(workspaces: Mapping[int, Sequence[str]], document: int) -> Sequence[str]:
+    found = workspaces.get(document)
     if found is None:
         raise build_damage("a document has no head")
     return found
@@ -108,7 +124,7 @@ def _get(workspaces: Mapping[int, Sequence[str]], row: ForwardRow) -> Sequence[s
 def is_merge_due(connection: sqlite3.Connection, limits: MergeLimits) -> bool:
     """Tell whether a step's worth of documents, postings or dead waits beyond what may wait."""
     waiting, pending, dead = connection.execute(
-        "SELECT coalesce((SELECT max(document) FROM forward), 0) - merged, pending, "
+        "SELECT max(coalesce((SELECT max(document) FROM forward), 0) - merged, 0), pending, "
         "(SELECT count(*) FROM dead WHERE document <= merged) FROM state"
     ).fetchone()
     step = limits.step
@@ -126,13 +142,14 @@ def merge(connection: sqlite3.Connection, limits: MergeLimits) -> None:
     dead = {document for (document,) in connection.execute("SELECT document FROM dead WHERE document <= ?", (last,))}
     changes = _Changes()
     workspaces = read_workspaces(connection, _DEAD, merged)
-    for row in read_forward(connection, _DEAD, merged):
-        changes.bury(row, _get(workspaces, row))
+    for document, partition, terms in read_merged(connection, _DEAD, merged):
+        changes.bury(document, partition, terms, _get(workspaces, document))
     bounds = (merged, last)
     workspaces = read_workspaces(connection, "document > ? AND document <= ?", *bounds)
     for row in read_forward(connection, "document > ? AND document <= ?", *bounds):
-        changes.add(row, _get(workspaces, row), is_live=row.is_live and row.document not in dead)
+        changes.add(row, _get(workspaces, row.document), is_live=row.is_live and row.document not in dead)
     changes.write(connection)
+    connection.execute("DELETE FROM forward WHERE document <= ?", (last,))
     connection.execute("DELETE FROM dead WHERE document <= ?", (last,))
     connection.execute("UPDATE state SET merged = ?, pending = ?, merges = merges + 1", (last, pending))
 

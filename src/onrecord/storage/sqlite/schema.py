@@ -19,7 +19,7 @@ from onrecord.domain.heads import LOOSE_LOGS
 from onrecord.domain.postings import PACKING_VERSION
 from onrecord.domain.terms import ANALYZER_VERSION
 
-_TABLES_VERSION = 4
+_TABLES_VERSION = 5
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
 
 # What a query about versions and turns asks of `heads`: loose documents are neither.
@@ -30,7 +30,7 @@ _REBUILD_HINT = "Run `onrecord reindex`."
 _TABLES = """
 CREATE TABLE state (
     id INTEGER PRIMARY KEY CHECK (id = 0), format TEXT NOT NULL, owner TEXT NOT NULL, build TEXT NOT NULL,
-    merged INTEGER NOT NULL, pending INTEGER NOT NULL, merges INTEGER NOT NULL
+    merged INTEGER NOT NULL, pending INTEGER NOT NULL, merges INTEGER NOT NULL, terms INTEGER NOT NULL
 );
 CREATE TABLE watermarks (log TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE partitions (
@@ -63,10 +63,12 @@ CREATE TABLE forward (
     document INTEGER PRIMARY KEY, partition INTEGER NOT NULL, is_live INTEGER NOT NULL, terms TEXT NOT NULL,
     lines BLOB NOT NULL, packed BLOB NOT NULL, repeats BLOB NOT NULL
 );
+CREATE TABLE merged (document INTEGER PRIMARY KEY, partition INTEGER NOT NULL, terms BLOB NOT NULL);
 CREATE TABLE dead (document INTEGER PRIMARY KEY);
+CREATE TABLE terms (term TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE postings (
-    era INTEGER NOT NULL, partition INTEGER NOT NULL, term TEXT NOT NULL, first INTEGER NOT NULL,
-    documents BLOB NOT NULL, lines BLOB NOT NULL, packed BLOB NOT NULL, repeats BLOB NOT NULL,
+    era INTEGER NOT NULL, partition INTEGER NOT NULL, term INTEGER NOT NULL, first INTEGER NOT NULL,
+    block BLOB NOT NULL,
     PRIMARY KEY (era, partition, term, first)
 ) WITHOUT ROWID;
 """
@@ -160,7 +162,8 @@ def look(connection: sqlite3.Connection, owner: str) -> Seen:
         DamagedError: another format, or the index of another owner.
     """
     row = connection.execute(
-        "SELECT format, owner, build, merges, merged, (SELECT coalesce(max(document), 0) FROM forward) FROM state"
+        "SELECT format, owner, build, merges, merged, "
+        "max(merged, (SELECT coalesce(max(document), 0) FROM forward)) FROM state"
     ).fetchone()
     if row is None or row[0] != FORMAT or not all(isinstance(count, int) for count in row[3:]):
         raise build_damage("it has another format")
@@ -173,7 +176,7 @@ def make_tables(connection: sqlite3.Connection, owner: str) -> None:
     """Make the tables of an empty index, without the indexes over them."""
     for statement in _list_statements(_TABLES):
         connection.execute(statement)
-    connection.execute("INSERT INTO state VALUES (0, ?, ?, ?, 0, 0, 0)", (FORMAT, owner, os.urandom(8).hex()))
+    connection.execute("INSERT INTO state VALUES (0, ?, ?, ?, 0, 0, 0, 0)", (FORMAT, owner, os.urandom(8).hex()))
 
 
 def make_indexes(connection: sqlite3.Connection) -> None:

@@ -205,7 +205,8 @@ def test_a_superseded_text_leaves_the_live_blocks_when_merged(path: str) -> None
         index.apply(IndexBatch([make_version("a", "drum", seq=1, version=2)]))
         assert list_found(index, "xylophone", Filter(as_of=at(0))) == [("a", 1)]
     with closing(sqlite3.connect(path)) as connection:
-        eras = [era for (era,) in connection.execute("SELECT era FROM postings WHERE term = 'xylophon'")]
+        sql = "SELECT era FROM postings JOIN terms ON number = postings.term WHERE terms.term = 'xylophon'"
+        eras = [era for (era,) in connection.execute(sql)]
     assert eras == [1]
 
 
@@ -369,3 +370,21 @@ def test_a_delta_serves_reads_until_much_of_it_is_merged(path: str, monkeypatch:
             index.apply(IndexBatch([make_version(f"r{n:03}", "apple", seq=n)]))
             assert len(list_found(index, "apple")) == n + 1
     assert read == list(range(1, 201))
+
+
+@pytest.mark.parametrize("is_rebuilt", [False, True])
+def test_what_is_kept_of_merged_texts_is_smaller_than_they_are(path: str, is_rebuilt: bool) -> None:
+    chance = random.Random(5)
+    words = [first + second for first in ("harb", "lant", "quin", "mort") for second in map("{}or".format, "abcdefgh")]
+    texts = [". ".join(" ".join(chance.choices(words, k=9)) for _ in range(12)) for _ in range(300)]
+    batch = IndexBatch([make_version(f"r{n:03}", text, seq=n) for n, text in enumerate(texts)])
+    with closing(SqliteIndex.create(path, limits=EVERYTHING)) as index:
+        (index.rebuild([batch]) if is_rebuilt else index.apply(batch))
+        assert len(list_found(index, "harbaor")) > 1
+    with closing(sqlite3.connect(path)) as connection:
+        sizes = [
+            connection.execute(f"SELECT sum(length({column})) FROM {table}").fetchone()[0]
+            for table, column in (("postings", "block"), ("merged", "terms"))
+        ]
+        assert connection.execute("SELECT count(*) FROM forward").fetchone() == (0,)
+    assert sum(sizes) < 0.6 * sum(map(len, texts))
