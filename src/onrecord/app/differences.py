@@ -32,6 +32,10 @@ _MENDS: Final = {
     RETIRED_FILE: "Write what still holds into a new file, or remove this one.",
     CONFLICT_COPY: "`onrecord conflicts` lists what it is part of; remove it when its text is not needed.",
 }
+CUT_BACK_MEND: Final = (
+    "Put the folder of that log back from the machine that writes it, from another one or from a backup: what is gone "
+    "was here. While a sync program is bringing it anew, wait."
+)
 _OWN_HEADS: Final = frozenset({FaultCode.ROLLED_BACK, FaultCode.PINNED_MISMATCH})
 _KEYS: Final = frozenset({FaultCode.KEY_MISMATCH, FaultCode.ROTATION_UNSIGNED})
 
@@ -82,6 +86,8 @@ def name_mend(code: FaultCode) -> str:
         return "An older vault lies here: put the newest one back. If it is lost, `onrecord adopt` shows the way on."
     if code is FaultCode.FORK:
         return "Put the folder of the other log back from the machine that writes it; two pasts of it exist."
+    if code is FaultCode.CUT_BACK:
+        return CUT_BACK_MEND
     if code in SIGNED:
         return "Put the checkpoint of the log back from a copy; an own one that is away is written anew."
     if code in _KEYS:

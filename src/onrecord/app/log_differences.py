@@ -14,9 +14,10 @@ from onrecord.app.session import Session
 from onrecord.domain.checkpoint import parse_checkpoint, parse_note
 from onrecord.domain.errors import DamagedError
 from onrecord.domain.ids import LogId
-from onrecord.domain.ledger_report import ROWS, SIGNED, Fault, FaultCode
+from onrecord.domain.ledger_report import MESSAGES, ROWS, SIGNED, Fault, FaultCode, LogReport
 
 CHECKPOINT_BEHIND: Final = "checkpoint_behind"
+CHECKPOINT_AHEAD: Final = "checkpoint_ahead"
 _LINES: Final = frozenset({"entry_unreadable", "newer_format", ROWS_WAITING})
 
 
@@ -29,19 +30,23 @@ def explain_logs(session: Session, checked: Iterable[CheckedLog]) -> Iterator[Di
     for item in checked:
         report = item.report
         told: set[tuple[str, int | None]] = set()
+        yield from _name_cut_back(report)
         if report.fault is not None or item.has_strays:
             erased = list_erased(session) if erased is None else erased
             for seq, difference in _explain_rows(session, report.log, erased):
                 told.add((difference.code, seq))
                 yield difference
+        ahead, size = _read_size(session, report.log) or 0, report.head.size
         if report.fault is not None:
-            ahead, size = _read_size(session, report.log), sum(1 for _ in session.store.read_entries(report.log))
-            if ahead is not None and ahead > size:
-                told.add((FaultCode.TRUNCATED, None))
-                yield _name_fault(report.log, Fault(FaultCode.TRUNCATED), f"{ahead} entries", f"{size} entries")
+            size = sum(1 for _ in session.store.read_entries(report.log))
+        if ahead > size and report.log != session.store.log:
+            yield _name_ahead(report.log, ahead, size)
+        elif ahead > size and report.fault is not None:
+            told.add((FaultCode.TRUNCATED, None))
+            yield _name_fault(report.log, Fault(FaultCode.TRUNCATED), f"{ahead} entries", f"{size} entries")
         if report.fault is None:
-            yield from _name_behind(item)
-        elif (report.fault.code, report.fault.seq) not in told:
+            yield from _name_behind(item) if ahead <= size else ()
+        elif report.fault.code is not FaultCode.CUT_BACK and (report.fault.code, report.fault.seq) not in told:
             is_pinned = report.fault.code in (FaultCode.ROLLED_BACK, FaultCode.PINNED_MISMATCH)
             asked = f"{session.store.get_pinned()[0]} entries" if is_pinned else ""
             found = f"{report.head.size} entries" if report.fault.seq is None else f"entry {report.fault.seq}"
@@ -74,6 +79,21 @@ def _name_fault(log: LogId, fault: Fault, expected: str, found: str) -> Differen
     place = "" if fault.seq is None else f"entry {fault.seq}: "
     message = f"{place}{fault.message}"
     return Difference(f".onrecord/{log}{part}", code.value, message, "", 0, expected, found, name_mend(code))
+
+
+def _name_cut_back(report: LogReport) -> Iterator[Difference]:
+    """Name each log that was longer when the log of the report saw it here, in the place of that log."""
+    for item in report.cut_back:
+        mend, message = name_mend(FaultCode.CUT_BACK), MESSAGES[FaultCode.CUT_BACK]
+        path, asked = f".onrecord/{item.log}/ledger", f"at least {item.size} entries"
+        yield Difference(path, FaultCode.CUT_BACK.value, message, "", 0, asked, f"{item.there} entries", mend)
+
+
+def _name_ahead(log: LogId, ahead: int, size: int) -> Difference:
+    message = f"{ahead - size} entries that the signed head covers have not come yet"
+    mend = "Wait for the sync program; if it is done, see that it carries all of .onrecord."
+    path = f".onrecord/{log}/checkpoint"
+    return Difference(path, CHECKPOINT_AHEAD, message, "", 0, f"{ahead} entries", f"{size} entries", mend)
 
 
 def _name_behind(item: CheckedLog) -> Iterator[Difference]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from onrecord.app.current import Current
+from onrecord.app.log_losses import list_given_up
 from onrecord.app.session import Session
 from onrecord.domain.ids import LogId, Seq
 from onrecord.domain.ledger_check import ErasedRow, LogMaterial, Row, SealedRow, StoredRow, check_log, list_erasures
@@ -13,7 +14,7 @@ from onrecord.domain.ledger_report import Head, LogReport
 from onrecord.domain.merkle import hash_leaf
 from onrecord.domain.problem import Problem
 from onrecord.ports.signing import Verifier
-from onrecord.ports.store import VersionRow
+from onrecord.ports.store import LogHead, VersionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +47,28 @@ def check_every_log(session: Session, verifier: Verifier, current: Current) -> l
     Raises:
         StorageFailedError, DamagedError: a log cannot be read.
     """
-    erased = list_erased(session)
+    erased, given_up = list_erased(session), list_given_up(session)
     checked: list[CheckedLog] = []
     for head in session.store.list_logs():
-        material, finish = gather_log(session, head.log, head.is_own, current, erased)
+        material, finish = gather_log(session, head, current, erased, given_up)
         report = check_log(material, verifier.verify)
         checked.append(CheckedLog(report, finish(report)))
     return checked
 
 
 def gather_log(
-    session: Session, log: LogId, is_own: bool, current: Current, erased: frozenset[str]
+    session: Session, head: LogHead, current: Current, erased: frozenset[str], given_up: Mapping[LogId, int]
 ) -> tuple[LogMaterial, Callable[[LogReport], bool]]:
     """Return what there is of a log, and what deals with the rows that its check did not ask for.
 
     In a log without a fault and of this format they are strays, and the function says whether there are any; in
     another one they may be versions, and are taken in.
     """
+    log = head.log
     feed = _RowFeed(session, log, current)
 
     def read_leaves(other: LogId) -> Iterator[bytes] | None:
-        if all(head.log != other for head in session.store.list_logs()):
+        if all(item.log != other for item in session.store.list_logs()):
             return None
         return (hash_leaf(line) for _, line in session.store.read_entries(other))
 
@@ -77,10 +79,12 @@ def gather_log(
         read_row=feed.read,
         key_pub=key.decode(errors="replace").rstrip("\n") if key is not None else None,
         checkpoint=session.store.read_log_file(log, "checkpoint"),
-        pinned=(Head(*session.store.get_pinned()),) if is_own else (),
+        pinned=(Head(*session.store.get_pinned()),) if head.is_own else (),
         read_leaves=read_leaves,
         erased_elsewhere=erased,
-        may_lack_end=not is_own,
+        may_lack_end=not head.is_own,
+        was_here=head.is_own,
+        given_up=given_up,
     )
     return material, feed.finish
 

@@ -16,7 +16,7 @@ from onrecord.app.differences import (
     describe_difference,
     name_mend,
 )
-from onrecord.app.log_differences import CHECKPOINT_BEHIND, explain_logs
+from onrecord.app.log_differences import CHECKPOINT_AHEAD, CHECKPOINT_BEHIND, explain_logs
 from onrecord.app.log_material import check_every_log
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
@@ -25,7 +25,7 @@ from onrecord.domain.ledger_report import LogReport, Verdict
 from onrecord.ports.signing import Verifier
 
 # What is as it may be, and needs nobody: told apart from what differs.
-_NOTES = frozenset({CHECKPOINT_BEHIND, CONFLICT_COPY, RETIRED_FILE})
+_NOTES = frozenset({CHECKPOINT_AHEAD, CHECKPOINT_BEHIND, CONFLICT_COPY, RETIRED_FILE})
 _LEVELS = (Verdict.BROKEN, Verdict.L1, Verdict.L2)
 NOT_SHOWN = (
     "what was never written",

@@ -26,11 +26,12 @@ from onrecord.domain.entry import Entry, EntryFault, read_entry
 from onrecord.domain.errors import DamagedError
 from onrecord.domain.ids import LogId, Seq
 from onrecord.domain.key_chain import KeyChain
-from onrecord.domain.ledger_report import Fault, FaultCode, Head, LogReport, Verdict
+from onrecord.domain.ledger_report import CutBack, Fault, FaultCode, Head, LogReport, Verdict
 from onrecord.domain.merkle import EMPTY_ROOT, FrontierBuilder, hash_leaf
 from onrecord.domain.pseudonym import opens_commitment
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
+_NO_LOGS: Mapping[LogId, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,10 @@ class LogMaterial:
         checkpoint: Bytes of the newest signed head; None for none.
         pinned: Earlier heads known from elsewhere, any order.
         read_leaves: Returns the leaf hashes of another log in order, None where it is not there.
-        may_lack_end: Whether the last rows may still be on their way, as another machine writes them.
+        may_lack_end: Whether the last entries and rows may still be on their way, as another machine writes them.
+        was_here: Whether the heads in `seen` were once computed here, as this installation writes the log; what they
+            cover and is not there any more has gone then, else it has not come.
+        given_up: The size up to which a log was given up by its own writer, by log (`read_given_up`).
         erased_elsewhere: `<log id>:<seq>` of entries that `erase.execute` of other logs name (`list_erasures`).
     """
 
@@ -96,6 +100,8 @@ class LogMaterial:
     read_leaves: Callable[[LogId], Iterable[bytes] | None] = _read_no_leaves
     erased_elsewhere: AbstractSet[str] = frozenset()
     may_lack_end: bool = False
+    was_here: bool = False
+    given_up: Mapping[LogId, int] = field(default_factory=lambda: _NO_LOGS)
 
 
 def list_erasures(lines: Iterable[bytes]) -> Iterator[str]:
@@ -105,6 +111,13 @@ def list_erasures(lines: Iterable[bytes]) -> Iterator[str]:
             entry = read_entry(line)
             if isinstance(entry, Entry):
                 yield from entry.members["to"]
+
+
+def read_given_up(line: bytes) -> Mapping[LogId, int]:
+    """Return up to which size a line gives other logs up, by log; nothing for a line that is no `log.adopt`."""
+    entry = read_entry(line) if b'"type":"log.adopt"' in line else None
+    seen = entry.members["seen"] if isinstance(entry, Entry) else ()
+    return {LogId(item["log"]): item["size"] for item in seen}
 
 
 def judge_row(row: Row, entry: Entry) -> FaultCode | None:
@@ -153,6 +166,7 @@ class _LogCheck:
         self._is_present = bytearray()
         self._erasures: set[str] = set(material.erased_elsewhere)
         self._signed: Head | None = None
+        self._cut_back: list[CutBack] = []
         self._opened = self._sealed = self._erased = self._unerased = self._waiting = self._newer = 0
 
     def run(self) -> Fault | None:
@@ -179,6 +193,7 @@ class _LogCheck:
             unerased=self._unerased,
             waiting=self._waiting,
             newer=self._newer,
+            cut_back=tuple(self._cut_back),
         )
 
     def _take(self, seq: Seq, line: bytes) -> FaultCode | None:
@@ -282,16 +297,25 @@ class _LogCheck:
         return None
 
     def _judge_seen(self) -> Fault | None:
-        forks: list[Seq] = []
+        faults: list[tuple[Seq, FaultCode]] = []
         for log in {**self._seen, **self._given_up}:
             heads, given_up = self._seen.get(log, []), self._given_up.get(log, [])
-            roots = _compute_roots(
-                self._material.read_leaves(log) or (), {head.size for _, head in [*heads, *given_up]}
-            )
-            self._waiting += sum(head.size not in roots for _, head in heads)
+            sizes = {head.size for _, head in [*heads, *given_up]}
+            roots, there = _compute_roots(self._material.read_leaves(log) or (), sizes)
+            gone = [(seq, head.size) for seq, head in heads if head.size > there and self._was_here(log, head)]
+            if gone:
+                self._cut_back.append(CutBack(log, max(size for _, size in gone), there))
+            self._waiting += sum(head.size > there for _, head in heads) - len(gone)
             self._waiting += sum(roots.get(head.size) != head.root for _, head in given_up)
-            forks += [seq for seq, head in heads if roots.get(head.size, head.root) != head.root]
-        return Fault(FaultCode.FORK, min(forks)) if forks else None
+            faults += [(seq, FaultCode.CUT_BACK) for seq, _ in gone]
+            faults += [(seq, FaultCode.FORK) for seq, head in heads if roots.get(head.size, head.root) != head.root]
+        if not faults:
+            return None
+        seq, code = min(faults)
+        return Fault(code, seq)
+
+    def _was_here(self, log: LogId, head: Head) -> bool:
+        return self._material.was_here and head.size > self._material.given_up.get(log, 0)
 
     def _judge_pinned(self) -> Fault | None:
         for pin in sorted(self._material.pinned, key=lambda head: head.size):
@@ -314,10 +338,15 @@ class _LogCheck:
         signers = verify_note(note, trusted, self._verify)
         if signers.failed:
             return Fault(FaultCode.SIGNATURE_INVALID)
-        if not signers.signed:
+        is_early = head is not None and head.size > self._tree.size and self._material.may_lack_end
+        if not signers.signed and not is_early:
             return Fault(FaultCode.SIGNATURE_MISSING)
         if head is None or head.origin != format_origin(self._material.log):
             return Fault(FaultCode.CHECKPOINT_MALFORMED)
+        if is_early:
+            # The entries up to it, which may name the key that signed it, have not come yet.
+            self._waiting += 1
+            return None
         limits = [trusted[key] for key in signers.signed]
         if not any(limit is None or head.size <= limit for limit in limits):
             return Fault(FaultCode.SIGNATURE_MISSING)
@@ -357,8 +386,8 @@ def _says_same(says: Mapping[str, object], entry: Entry) -> bool:
     )
 
 
-def _compute_roots(leaves: Iterable[bytes], sizes: AbstractSet[int]) -> dict[int, bytes]:
-    """Return the root at each of the sizes that the leaves reach."""
+def _compute_roots(leaves: Iterable[bytes], sizes: AbstractSet[int]) -> tuple[dict[int, bytes], int]:
+    """Return the root at each of the sizes that the leaves reach, and how many leaves were there up to the largest."""
     tree, roots, largest = FrontierBuilder(), {}, max(sizes, default=0)
     for leaf in leaves:
         tree.append(leaf)
@@ -366,4 +395,4 @@ def _compute_roots(leaves: Iterable[bytes], sizes: AbstractSet[int]) -> dict[int
             roots[tree.size] = tree.root()
         if tree.size == largest:
             break
-    return roots
+    return roots, tree.size

@@ -40,6 +40,7 @@ class FaultCode(StrEnum):
     COMMITMENT_MISMATCH = "commitment_mismatch"
     UNEXPLAINED_ABSENCE = "unexplained_absence"
     FORK = "fork"
+    CUT_BACK = "cut_back"
     ROLLED_BACK = "rolled_back"
     PINNED_MISMATCH = "pinned_mismatch"
     CHECKPOINT_MALFORMED = "checkpoint_malformed"
@@ -80,6 +81,7 @@ MESSAGES: Final[Mapping[FaultCode, str]] = MappingProxyType(
         FaultCode.COMMITMENT_MISMATCH: "the stored bytes are not those that the entry commits to",
         FaultCode.UNEXPLAINED_ABSENCE: "the version that the entry commits to is gone, and no erasure says so",
         FaultCode.FORK: "another log is not the one that was seen here before",
+        FaultCode.CUT_BACK: "another log is shorter than it was when it was seen here before",
         FaultCode.ROLLED_BACK: "the ledger is shorter than a head that was known before",
         FaultCode.PINNED_MISMATCH: "the ledger is not the one whose head was known before",
         FaultCode.CHECKPOINT_MALFORMED: "the checkpoint is not one of this log",
@@ -113,6 +115,15 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class CutBack:
+    """Another log of which more was here: entries up to `size` were seen, `there` is how many are left."""
+
+    log: LogId
+    size: int
+    there: int
+
+
+@dataclass(frozen=True, slots=True)
 class LogReport:
     """What the verification of one log found. After a fault the numbers cover what was judged before it.
 
@@ -127,9 +138,10 @@ class LogReport:
         sealed: Rows that cannot be opened here.
         erased: Entries whose row is gone, as an `erase.execute` says.
         unerased: Rows still there though an `erase.execute` names them.
-        waiting: Heads of other logs in `seen` that have not arrived, or not as far, and rows at the end of another
-            machine's log that have not.
+        waiting: Heads of other logs in `seen` that have not arrived, or not as far, and of another machine's log rows
+            at its end that have not, and a signed head whose entries have not.
         newer: Entries of a newer format, counted as leaves only.
+        cut_back: Other logs that are shorter than they were when they were seen here.
     """
 
     log: LogId
@@ -144,6 +156,7 @@ class LogReport:
     unerased: int
     waiting: int
     newer: int
+    cut_back: tuple[CutBack, ...] = ()
 
     @property
     def unsigned(self) -> int:

@@ -296,6 +296,9 @@ class VaultStore(Protocol):
     def list_seen(self) -> Mapping[LogId, Sequence[tuple[int, Instant]]]:
         """Return, per other log, the sizes that own entries name in `seen`, each with that entry's record time."""
 
+    def get_seen_sizes(self) -> Mapping[LogId, int]:
+        """Return, per other log, the size of its newest head that an own entry names: as much of it was here."""
+
     def read_rows(self, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
         """Yield the rows of a log with seq >= first, in order, pending ones of the own log included."""
 

@@ -160,6 +160,8 @@ CHECKS: Final = (
                  "Put the newest vault back; if it is lost, `onrecord adopt` shows what would be given up."),
             Code("log_forked", (_WARNING,), "another log is not the one that was seen here before",
                  "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
+            Code("log_cut_back", (_WARNING,), "another log is shorter than it was when it was seen here",
+                 "Put the log's folder back from the machine that writes it, or from a backup."),
             Code("checkpoint_unproven", (_WARNING,), "no key of another log signed its checkpoint",
                  "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
         ),
@@ -171,7 +173,7 @@ CHECKS: Final = (
             Code("log_new", (_WARNING,), "another installation's log, which no entry of the own log names yet",
                  "Use it if it is a machine of yours; else move its folder away: what it says of origins is its word."),
             Code("log_other", (_INFO,), "another installation's log; origins of its versions are its word",
-                 "If it is no machine of yours, move its folder away and run `onrecord reindex`."),
+                 "If it is no machine of yours, move its folder away and run `onrecord reindex`; `verify` tells it."),
         ),
     ),
     Check(

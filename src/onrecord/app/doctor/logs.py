@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onrecord.app.current import Current
+from onrecord.app.differences import CUT_BACK_MEND
+from onrecord.app.log_losses import find_cut_back
 from onrecord.app.log_material import check_every_log, list_erased
 from onrecord.app.log_rows import walk_rows
 from onrecord.app.session import Session
@@ -37,6 +39,13 @@ def check_others(session: Session) -> Iterator[Problem]:
         else:
             message = f"the log of another installation, {head.entries} entries, not named here before"
             yield Problem(path, 0, "log_new", Severity.WARNING, message)
+
+
+def check_seen(session: Session) -> Iterator[Problem]:
+    """Yield a problem for each log that is shorter than it was when an own entry saw it here."""
+    for item in find_cut_back(session):
+        message = f"another log: it had {item.size} entries when it was seen here, and has {item.there} now"
+        yield Problem(f".onrecord/{item.log}", 0, "log_cut_back", Severity.WARNING, message, CUT_BACK_MEND)
 
 
 def check_proofs(session: Session, verifier: Verifier) -> Iterator[Problem]:

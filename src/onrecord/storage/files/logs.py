@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from onrecord.domain.errors import DamagedError, NewerFormatError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, Seq, is_log_id
+from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.store import VersionRow
 from onrecord.storage.files.disk import Disk, storage_errors
@@ -192,6 +193,19 @@ class LogFolders:
                 self._note_newer(log, "an entry")
             if number >= first:
                 yield Seq(number), line
+
+    def list_seen(self, own: LogId) -> dict[LogId, list[tuple[int, Instant]]]:
+        """Return, per other log, the sizes that a log's entries name in `seen`, each with that entry's record time.
+
+        Raises:
+            StorageFailedError, DamagedError: as `read_entries`.
+        """
+        seen: dict[LogId, list[tuple[int, Instant]]] = {}
+        for _, line in self.read_entries(own):
+            ts, heads = read_seen(line)
+            for head in heads:
+                seen.setdefault(LogId(str(head["log"])), []).append((int(str(head["size"])), Instant(ts)))
+        return seen
 
     def read_file(self, log: LogId, name: str) -> bytes | None:
         """Return `checkpoint` or `key.pub` of a log, None when absent.

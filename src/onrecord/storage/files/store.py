@@ -33,7 +33,7 @@ from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_obstacl
 from onrecord.storage.files.links import VaultLinks
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.log_writer import LogWriter
-from onrecord.storage.files.logs import LogFolders, read_seen
+from onrecord.storage.files.logs import LogFolders
 from onrecord.storage.files.parts import find_bad_heads, find_misplaced, find_unwritable
 from onrecord.storage.files.placement import probe_exchange
 from onrecord.storage.files.row_places import KeptRows
@@ -265,13 +265,13 @@ class FileVaultStore:
 
     def list_seen(self) -> Mapping[LogId, Sequence[tuple[int, Instant]]]:
         """Return, per other log, the sizes that own entries name in `seen`, each with that entry's record time."""
-        seen: dict[LogId, list[tuple[int, Instant]]] = {}
-        if self.log and len(self._logs.list_ids()) > 1:
-            for _, line in self.read_entries(self.log):
-                ts, heads = read_seen(line)
-                for head in heads:
-                    seen.setdefault(LogId(str(head["log"])), []).append((int(str(head["size"])), Instant(ts)))
-        return seen
+        return self._logs.list_seen(self.log) if self.log and len(self._logs.list_ids()) > 1 else {}
+
+    def get_seen_sizes(self) -> Mapping[LogId, int]:
+        """Return, per other log, the size of its newest head that an own entry names."""
+        writer = self._get_caught_up()
+        head = writer.head if writer is not None and writer.head.size else self._read_pinned()
+        return {log: seen.size for log, seen in head.seen.items()} if head is not None else {}
 
     def read_rows(self, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
         """Yield the rows of a log with seq >= first, in order, pending ones of the own log included.
