@@ -36,14 +36,15 @@ def find_mark(store: VaultStore, head: LogHead, first: int, last: int) -> int:
 def list_touched(reader: IndexReader, heads: Iterable[VersionHead]) -> set[RecordId]:
     """Return the records of new versions of another log that may have branches: all but those of that log alone.
 
-    So is one whose first version was found at a path where this installation has found a record of its own.
+    So is one whose first version was found at a path where this installation has found a record of its own, and each
+    conflict: later versions may have ended it.
     """
     touched: set[RecordId] = set()
     for head in heads:
         if head.turn is not None:
             continue
         is_alone = all(known.ref.log == head.ref.log for known in reader.list_versions(head.id))
-        if head.is_displaced or not is_alone or _shares_place(reader, head):
+        if head.is_displaced or head.kind == "conflict" or not is_alone or _shares_place(reader, head):
             touched.add(head.id)
     return touched
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onrecord.app.branches import find_tips, list_touched, mark_judged
+from onrecord.app.closing import clear_files, close_ended, is_told
 from onrecord.app.merging import merge_versions, propose
 from onrecord.app.next_version import plan_next, take_out_copies
 from onrecord.app.places import choose_path
@@ -66,6 +67,7 @@ def attend(session: Session, unit: WriteUnit, reply: Reply, *, may_merge: bool =
     try:
         _attend_all(session, unit, reply, done, may_merge=may_merge)
         _judge_touched(session, unit, reply, done)
+        clear_files(session, unit)
     except (NotWritableError, DamagedError, LimitExceededError) as error:
         reply.degrade("conflicts_waiting", f"{error.reason}; what stands aside is kept and looked at again")
     return done
@@ -96,6 +98,8 @@ def _judge_touched(session: Session, unit: WriteUnit, reply: Reply, done: list[A
         kept = join_twins(session, unit, reply, record)
         conflict = _open_branches(session, unit, reply, kept or record)
         judged.append(record)
+        for ended in dict.fromkeys((record, kept or record)):
+            close_ended(session, unit, reply, ended)
         if conflict is not None:
             reply.warnings.append(f"{record} was changed on two machines: `onrecord read {conflict}`")
             done.append(Attended(record, conflict=conflict))
@@ -104,7 +108,7 @@ def _judge_touched(session: Session, unit: WriteUnit, reply: Reply, done: list[A
 
 
 def _open_branches(session: Session, unit: WriteUnit, reply: Reply, record: RecordId) -> RecordId | None:
-    """Open the conflict between the tips of a record; None where they say the same."""
+    """Open the conflict between the tips of a record; None where they say the same, or it is told already."""
     with session.index.read() as reader:
         tips = find_tips(session, reader, record)
     if not tips or tips[0].kind in _WITHOUT_SIDES:
@@ -116,7 +120,11 @@ def _open_branches(session: Session, unit: WriteUnit, reply: Reply, record: Reco
             continue
         if all(not says_the_same(row.draft.data, side.draft.data, session.yaml) for side in sides):
             sides.append(row)
-    return open_conflict(session, unit, reply, sides[: len(CONFLICT_SIDES)]) if len(sides) > 1 else None
+    sides = sides[: len(CONFLICT_SIDES)]
+    with session.index.read() as reader:
+        if len(sides) < 2 or is_told(session, reader, record, [side.ref for side in sides]):
+            return None
+    return open_conflict(session, unit, reply, sides)
 
 
 def _attend_one(

@@ -80,7 +80,7 @@ class Current:
             digest,
             len(draft.data),
             is_transcript,
-            draft.status == "retired" and draft.kind != "conflict",  # a settled one lies where it was
+            draft.status == "retired" and draft.kind != "conflict",  # the file of a closed one may not have gone yet
         )
         if known is None or known.order <= made.order:
             self.records[draft.id] = made

@@ -56,7 +56,7 @@ class Returns:
 
     def is_other_text(self, reader: IndexReader, head: VersionHead, found: Found) -> bool:
         """Tell whether a file holds what its retired memory never said."""
-        if head.status != "retired" or head.kind == "event":
+        if head.status != "retired" or head.kind in ("event", "conflict"):
             return False
         digest = hash_text(found.record.text)
         same = [version.ref for version in reader.list_versions(head.id) if version.text_sha256 == digest]

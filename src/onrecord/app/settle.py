@@ -9,25 +9,23 @@ from dataclasses import dataclass
 from onrecord.app.admission import admit
 from onrecord.app.branches import find_tips, list_touched
 from onrecord.app.callers import check_user
+from onrecord.app.closing import close_ended, find_written, plan_resolution
 from onrecord.app.conflicts import attend
-from onrecord.app.content import locate, read_version
-from onrecord.app.current import choose_number
 from onrecord.app.merging import list_parents, merge_versions
-from onrecord.app.next_version import choose_target, plan_next, set_copies
+from onrecord.app.next_version import plan_next
 from onrecord.app.outside_operations import CONFLICTS, SETTLE
 from onrecord.app.pages import fill_page
 from onrecord.app.places import is_whole
 from onrecord.app.session import Channel, Reply, Session
 from onrecord.app.update import locate_current
 from onrecord.domain.ancestry import is_ancestor
-from onrecord.domain.conflict import OPEN, RESOLVED, STATUS_OF_STATE, Conflict, read_conflict
+from onrecord.domain.conflict import OPEN, RESOLVED, STATUS_OF_STATE, Conflict
 from onrecord.domain.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError, StaleVersionError
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import CONFLICT_SIDES
-from onrecord.domain.record import read_record, replace_keys
 from onrecord.domain.trust import choose_weakest, get_trust
 from onrecord.ports.index import IndexReader, VersionHead
-from onrecord.ports.store import Change, VersionDraft, VersionRow, WriteUnit
+from onrecord.ports.store import Change, VersionRow, WriteUnit
 
 _MERGE = "merge"
 # The memory's text as it is now: for one that was edited until it says what it should.
@@ -74,7 +72,8 @@ def list_conflicts(session: Session, given: Mapping[str, object]) -> Reply:
 
 
 def _describe(session: Session, reader: IndexReader, head: VersionHead) -> dict[str, object]:
-    conflict = _read(session, reader, head.id)
+    written = find_written(session, reader, head.id)
+    conflict = written[0] if written is not None else None
     first = next(iter(reader.list_versions(head.id)), head)
     state, decision = (conflict.state, conflict.decision) if conflict is not None else (OPEN, "")
     if STATUS_OF_STATE.get(state) != head.status:  # changed by hand: a copy without effect
@@ -89,16 +88,6 @@ def _describe(session: Session, reader: IndexReader, head: VersionHead) -> dict[
     if decision:
         item["decision"] = decision
     return item
-
-
-def _read(session: Session, reader: IndexReader, record: RecordId) -> Conflict | None:
-    """Return what the newest version of a conflict says whose members are its own."""
-    for head in reversed(reader.list_versions(record)):
-        row = session.store.read_row(head.ref)
-        conflict = read_conflict(read_record(row.draft.data, head.path, session.yaml), record) if row else None
-        if conflict is not None:
-            return conflict
-    return None
 
 
 def settle(session: Session, given: Mapping[str, object]) -> Reply:
@@ -141,11 +130,14 @@ def _settle(session: Session, unit: WriteUnit, arguments: Mapping[str, object], 
         if strongest < get_trust(session.caller.origin):
             check_user(session.caller, "settle what was written with more trust than an agent's")
     change = _plan_memory(session, unit, case, keep)
-    receipt = unit.commit([change, _plan_conflict(session, unit, case, keep)], session.caller.actor)
+    resolution = plan_resolution(session, unit, case.head, 1, keep, "user")
+    assert resolution is not None
+    receipt = unit.commit([change, resolution], session.caller.actor)
     session.publish(receipt, reply)
     assert change.draft is not None
     reply.data = {"id": case.head.id, "record": case.current.id, "version": change.draft.version, "kept": keep}
     _tell_copies(session, unit, case, reply, is_removing=arguments.get("remove_copies") is True)
+    close_ended(session, unit, reply, case.current.id)
     attend(session, unit, reply)
 
 
@@ -156,10 +148,10 @@ def _find_case(session: Session, unit: WriteUnit, record: RecordId, reply: Reply
     if head.status != STATUS_OF_STATE[OPEN]:
         raise ConflictError("this conflict is settled", field="id", hint="`onrecord conflicts --all` tells how.")
     with session.index.read() as reader:
-        conflict = _read(session, reader, record)
-    if conflict is None:
+        written = find_written(session, reader, record)
+    if written is None:
         raise DamagedError("no version of this conflict names its members")
-    sides = []
+    sides, conflict = [], written[0]
     for member in conflict.members:
         row = session.store.read_row(member.ref) if member.ref is not None else None
         if row is None or row.is_erased or row.is_sealed:
@@ -223,23 +215,6 @@ def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> t
 
 def _comes_from(session: Session, row: VersionRow, older: EntryRef) -> bool:
     return is_ancestor(older, row.ref, lambda ref: list_parents(session, ref))
-
-
-def _plan_conflict(session: Session, unit: WriteUnit, case: _Case, keep: str) -> Change:
-    """Return the conflict's last version."""
-    head = case.head._replace(status=STATUS_OF_STATE[RESOLVED])
-    with session.index.read() as reader:
-        number, place = choose_number(reader, head.id), locate(session, reader, head)
-    before = read_version(session, head, place)
-    stamp, origin = unit.stamp(1), session.caller.origin
-    data = replace_keys(before, {"state": RESOLVED, "decision": keep}, session.yaml)
-    data = set_copies(session, data, head, number, stamp.ref, stamp.recorded_at, origin)
-    path, how = choose_target(session, head, place, head.title)
-    draft = VersionDraft(
-        head.id, number, "conflict", path, data, origin, head.workspace, status=head.status, parents=(head.ref,)
-    )
-    pre_sha256 = hashlib.sha256(before).digest()
-    return Change("conflict.resolve", draft, {"cause": "user"}, place=how, pre_sha256=pre_sha256)
 
 
 def _tell_copies(session: Session, unit: WriteUnit, case: _Case, reply: Reply, *, is_removing: bool) -> None:

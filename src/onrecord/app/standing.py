@@ -33,6 +33,8 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
     message = f"the file holds version {row.draft.version} of {stamp.ref.log}; a later one is current and is shown"
     way = f"onrecord read {stamp.record} | onrecord update {stamp.record} --expect {current} --text -"
     mend = f"The sync may bring the newer file. Where none comes, write it: `{way}`."
+    if row.draft.kind == "conflict":
+        mend = "Nothing needs to be done: both are files of one conflict, which is settled as it is listed."
     return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
 
 

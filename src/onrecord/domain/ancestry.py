@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from onrecord.domain.ids import EntryRef
@@ -22,6 +22,11 @@ def find_nearest_common(one: EntryRef, other: EntryRef, parents: Parents) -> Ent
 def is_ancestor(older: EntryRef, newer: EntryRef, parents: Parents) -> bool:
     """Tell whether a version is another one or one of those that it descends from."""
     return any(ref == older for ref in _walk(newer, parents))
+
+
+def find_taken_in(tops: Sequence[EntryRef], wanted: Collection[EntryRef], parents: Parents) -> set[EntryRef]:
+    """Return those of some versions that one of `tops` is or descends from."""
+    return {ref for top in tops for ref in _walk(top, parents)} & set(wanted)
 
 
 def _walk(start: EntryRef, parents: Parents) -> list[EntryRef]:

@@ -17,6 +17,9 @@ DETECTOR: Final = "sync-1"
 SIDE_MAX_BYTES: Final = 64 * 1024
 OPEN: Final = "open"
 RESOLVED: Final = "resolved"
+# Why a conflict ended by itself: the current version took in all sides; another open conflict tells all of them.
+MERGED: Final = "merged"
+SUPERSEDED: Final = "superseded"
 # The status of a conflict's versions by its state; one that is settled is no more answer than one that waits.
 STATUS_OF_STATE: Final[Mapping[str, str]] = {
     "open": "pending",

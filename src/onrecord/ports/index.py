@@ -149,8 +149,13 @@ class IndexReader(Protocol):
             status: None for versions of any status, earlier ones included, displaced ones not.
         """
 
-    def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
-        """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""
+    def list_conflicts(self, statuses: Collection[str], *, has_file: bool = False) -> Sequence[VersionHead]:
+        """Return the current versions of kind `conflict` with one of these statuses, by record time, then id.
+
+        Args:
+            statuses: Those asked for.
+            has_file: Only those of which a file is known.
+        """
 
     def find_conflicts(self, records: Collection[RecordId]) -> Mapping[RecordId, Sequence[RecordId]]:
         """Return, for those of the records that open conflicts (status `pending`) have as members, their ids."""

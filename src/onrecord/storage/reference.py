@@ -143,10 +143,14 @@ class ReferenceReader:
         ]
         return sorted(found, key=lambda head: head.id)
 
-    def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
+    def list_conflicts(self, statuses: Collection[str], *, has_file: bool = False) -> Sequence[VersionHead]:
         """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""
         ends = self._state.ends
-        heads = (head for head in self._state.versions if head.kind == "conflict" and head.status in statuses)
+        heads = (
+            head
+            for head in self._state.versions
+            if head.kind == "conflict" and head.status in statuses and (not has_file or self.find_files_of(head.id))
+        )
         return sorted((head for head in heads if ends.get(head.ref) == OPEN_END), key=lambda h: (h.recorded_at, h.id))
 
     def find_conflicts(self, records: Collection[RecordId]) -> Mapping[RecordId, Sequence[RecordId]]:

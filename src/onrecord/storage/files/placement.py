@@ -147,6 +147,7 @@ class Placer:
             return False
         if hashlib.sha256(self._disk.read(aside)).digest() == sha256:
             self._disk.unlink(aside)
+            self.unsynced.discard(path)
             return True
         for target in _candidate_paths(path):
             with suppress(FileExistsError):

@@ -108,9 +108,9 @@ class SqliteReader(LastAnswers):
         return catalogue.find_by_text(self._connection, workspace, text_sha256, status)
 
     @_reading
-    def list_conflicts(self, statuses: Collection[str]) -> Sequence[VersionHead]:
+    def list_conflicts(self, statuses: Collection[str], *, has_file: bool = False) -> Sequence[VersionHead]:
         """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""
-        return mentions.list_conflicts(self._connection, statuses)
+        return mentions.list_conflicts(self._connection, statuses, has_file=has_file)
 
     @_reading
     def find_conflicts(self, records: Collection[RecordId]) -> Mapping[RecordId, Sequence[RecordId]]:

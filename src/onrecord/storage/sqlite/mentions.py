@@ -21,11 +21,13 @@ def insert_mentions(connection: sqlite3.Connection, document: int, mentions: Seq
     connection.executemany("INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?)", rows)
 
 
-def list_conflicts(connection: sqlite3.Connection, statuses: Collection[str]) -> list[VersionHead]:
+def list_conflicts(connection: sqlite3.Connection, statuses: Collection[str], *, has_file: bool) -> list[VersionHead]:
     """Return the current versions of conflicts with one of these statuses, by record time, then id."""
     marks = ", ".join("?" * len(statuses))
-    where = f"WHERE kind = 'conflict' AND ended_at = ? AND status IN ({marks}) ORDER BY recorded_at, id"
-    return list_heads(connection, where, OPEN_END, *statuses)
+    where = f"WHERE kind = 'conflict' AND ended_at = ? AND status IN ({marks})"
+    if has_file:
+        where += " AND EXISTS (SELECT 1 FROM files WHERE files.record = heads.id)"
+    return list_heads(connection, f"{where} ORDER BY recorded_at, id", OPEN_END, *statuses)
 
 
 def find_conflicts(connection: sqlite3.Connection, records: Collection[RecordId]) -> dict[RecordId, list[RecordId]]:

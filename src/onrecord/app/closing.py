@@ -1,0 +1,179 @@
+"""Conflicts that have ended: those whose sides later versions took in are closed, and the file of a closed one goes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from onrecord.app.current import choose_number
+from onrecord.app.next_version import set_copies
+from onrecord.app.session import Reply, Session
+from onrecord.app.stamps import COPY_MARK, hash_data
+from onrecord.domain.ancestry import find_taken_in
+from onrecord.domain.conflict import MERGED, OPEN, RESOLVED, STATUS_OF_STATE, SUPERSEDED, Conflict, read_conflict
+from onrecord.domain.filenames import KIND_FOLDERS
+from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.record import read_record, replace_keys
+from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
+from onrecord.ports.store import Change, VersionDraft, VersionRow, WriteUnit
+
+_WRITTEN = "conflict."
+_CAUSES = {MERGED: "merge", SUPERSEDED: "stale"}
+
+
+def find_written(session: Session, reader: IndexReader, record: RecordId) -> tuple[Conflict, VersionRow] | None:
+    """Return what the newest version of a conflict that OnRecord wrote says, and its row; None where none is sound.
+
+    What a hand wrote into the file since says nothing: not who its members are, nor how it stands.
+    """
+    for head in reversed(reader.list_versions(record)):
+        row = session.store.read_row(head.ref)
+        if row is None or not row.type.startswith(_WRITTEN):
+            continue
+        conflict = read_conflict(read_record(row.draft.data, head.path, session.yaml), record)
+        if conflict is not None:
+            return conflict, row
+    return None
+
+
+def find_taken(session: Session, tops: Sequence[EntryRef], wanted: Collection[EntryRef]) -> set[EntryRef]:
+    """Return those of some versions that one of `tops` is or comes from.
+
+    No row is asked that is not later than the first of those sought, so that a long history costs nothing.
+    """
+    rows = [row for ref in wanted if (row := session.store.read_row(ref)) is not None]
+    first = min((row.draft.version for row in rows), default=0)
+
+    def list_later(ref: EntryRef) -> Sequence[EntryRef]:
+        row = session.store.read_row(ref)
+        return row.draft.parents if row is not None and row.draft.version > first else ()
+
+    return find_taken_in(tops, wanted, list_later)
+
+
+def list_open(session: Session, reader: IndexReader, record: RecordId) -> dict[RecordId, tuple[EntryRef, ...]]:
+    """Return the members of each open conflict between versions of a record."""
+    found: dict[RecordId, tuple[EntryRef, ...]] = {}
+    for conflict in reader.find_conflicts((record,)).get(record, ()):
+        written = find_written(session, reader, conflict)
+        members = written[0].members if written is not None else ()
+        refs = tuple(member.ref for member in members if member.ref is not None and member.record == record)
+        if refs and len(refs) == len(members):
+            found[conflict] = refs
+    return found
+
+
+def is_told(session: Session, reader: IndexReader, record: RecordId, sides: Sequence[EntryRef]) -> bool:
+    """Tell whether an open conflict stands between versions of which each side goes on from one, and from it alone."""
+    for members in list_open(session, reader, record).values():
+        taken = [find_taken(session, (side,), members) for side in sides]
+        if all(len(refs) == 1 for refs in taken) and len(members) == len(sides) == len(set().union(*taken)):
+            return True
+    return False
+
+
+def close_ended(session: Session, unit: WriteUnit, reply: Reply, record: RecordId) -> None:
+    """Close the open conflicts of a record, or the one that this is, of which no side is left.
+
+    That is one whose sides the current version took in, by whatever hand, or are all told by another open conflict.
+
+    Args:
+        session: The opened vault.
+        unit: The right to write.
+        reply: As of `Session.publish`.
+        record: A record that has conflicts, or a conflict.
+
+    Raises:
+        NotWritableError: nothing was stored.
+    """
+    with session.index.read() as reader:
+        written = find_written(session, reader, record)
+        current = reader.get_current(written[0].members[0].record if written is not None else record)
+        conflicts = list_open(session, reader, current.id) if current is not None else {}
+    if current is None:
+        return
+    for conflict in list(conflicts):
+        members = conflicts[conflict]
+        if any(session.store.read_row(ref) is None for ref in members):
+            continue
+        others = [refs for other, refs in conflicts.items() if other != conflict]
+        decision = ""
+        if find_taken(session, (current.ref,), members) == set(members):
+            decision = MERGED
+        elif any(find_taken(session, refs, members) == set(members) for refs in others):
+            decision = SUPERSEDED
+        if decision:
+            _close(session, unit, reply, conflict, decision)
+            del conflicts[conflict]
+
+
+def _close(session: Session, unit: WriteUnit, reply: Reply, conflict: RecordId, decision: str) -> None:
+    with session.index.read() as reader:
+        head = reader.get_current(conflict)
+    change = plan_resolution(session, unit, head, 0, decision, _CAUSES[decision]) if head is not None else None
+    if change is not None:
+        session.publish(unit.commit([change], session.caller.actor), reply)
+
+
+def plan_resolution(
+    session: Session, unit: WriteUnit, head: VersionHead, place: int, decision: str, cause: str
+) -> Change | None:
+    """Return the change that makes a conflict's last version, for which no file is written; None of an unsound one.
+
+    Args:
+        session: The opened vault.
+        unit: The right to write.
+        head: The conflict's current version.
+        place: Where in the next commit the change stands.
+        decision: What was kept, or why nothing was left to decide.
+        cause: Of the entry.
+    """
+    with session.index.read() as reader:
+        written = find_written(session, reader, head.id)
+        number = choose_number(reader, head.id)
+    if written is None:
+        return None
+    stamp, origin = unit.stamp(place), session.caller.origin
+    closed = head._replace(status=STATUS_OF_STATE[RESOLVED])
+    data = replace_keys(written[1].draft.data, {"state": RESOLVED, "decision": decision}, session.yaml)
+    data = set_copies(session, data, closed, number, stamp.ref, stamp.recorded_at, origin)
+    draft = VersionDraft(
+        head.id, number, head.kind, head.path, data, origin, head.workspace, status=closed.status, parents=(head.ref,),
+        mode="observed",
+    )  # fmt: skip
+    return Change("conflict.resolve", draft, {"cause": cause})
+
+
+def clear_files(session: Session, unit: WriteUnit) -> None:
+    """Delete the files of closed conflicts, and a sync program's copies of them, which hold what OnRecord wrote.
+
+    A file in which a hand wrote stays, as does one that has not arrived whole.
+
+    Raises:
+        StorageFailedError: the disk refused.
+    """
+    with session.index.read() as reader:
+        closed = reader.list_conflicts((STATUS_OF_STATE[RESOLVED],), has_file=True)
+        stamps = [stamp for head in closed for stamp in reader.find_files_of(head.id)]
+        beside = KIND_FOLDERS["conflict"] + "/"
+        copies = [stamp for stamp in reader.find_files_of(COPY_MARK) if stamp.path.startswith(beside)]
+        stamps += [stamp for stamp in copies if _is_of_closed(session, reader, stamp)]
+    gone = [stamp.path for stamp in stamps if _is_written(session, stamp) and _remove(session, unit, stamp)]
+    if gone:
+        session.index.apply(IndexBatch(removed_files=gone))
+
+
+def _is_of_closed(session: Session, reader: IndexReader, stamp: FileStamp) -> bool:
+    row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
+    head = reader.get_current(row.draft.id) if row is not None else None
+    return head is not None and head.kind == "conflict" and head.status != STATUS_OF_STATE[OPEN]
+
+
+def _is_written(session: Session, stamp: FileStamp) -> bool:
+    """Tell whether a file holds what OnRecord wrote into it, and nothing else."""
+    row = session.store.read_row(stamp.ref) if stamp.ref is not None and not stamp.is_pending else None
+    return row is not None and row.type.startswith(_WRITTEN) and hash_data(row.draft.data) == stamp.sha256
+
+
+def _remove(session: Session, unit: WriteUnit, stamp: FileStamp) -> bool:
+    """Delete a file if it is as stamped; tell whether nothing is there now."""
+    return session.store.stat_file(stamp.path) is None or unit.remove_file(stamp.path, stamp.sha256)
