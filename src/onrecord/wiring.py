@@ -226,7 +226,7 @@ def _name_opener(store: FileVaultStore, closed: tuple[str, str]) -> NativeOpener
         def hold() -> AbstractContextManager[None]:
             return nullcontext() if session.owns_index else store.hold(0)
 
-        shelf = FileShelf(store.state_folder, closed)
+        shelf = FileShelf(store.state_folder, (*closed, *[link.target for link in store.links.list_links()]))
         return NativeParts(shelf, session.index, session.clock, _build_sections, _cut_sections, _clean_path, hold)
 
     return open_native
@@ -349,11 +349,11 @@ def get_verifier() -> Verifier:
     return Ed25519Verifier()
 
 
-def list_sources(path: str) -> Iterator[SourceFile]:
+def list_sources(path: str, closed: Sequence[str]) -> Iterator[SourceFile]:
     """Yield the Markdown files of an import."""
     from onrecord.adapters.source_tree import read_tree
 
-    return read_tree(path)
+    return read_tree(path, closed)
 
 
 def list_lines(source: str | BinaryIO) -> Iterable[bytes]:

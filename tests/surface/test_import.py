@@ -95,9 +95,34 @@ def test_a_vault_at_or_below_what_is_imported_is_left_out_and_named(onrecord: Co
         assert (done.status, done.data["imported"]) == (0, imported)
         named = {item["path"] for item in done.data["skipped"] if "vault" in item["reason"]}
         assert named == {Path(onrecord.vault).name, "elsewhere/other vault"}
-    done = onrecord("import", onrecord.vault, "--workspace", "copies")
-    assert (done.status, done.data["imported"]) == (0, 0)
-    assert [item["path"] for item in done.data["skipped"]] == ["."]
+
+
+@pytest.mark.parametrize("place", ["", "memories", "memories/default", "memories/default/one.md", "other", "link"])
+def test_nothing_that_lies_in_a_vault_is_imported(onrecord: CommandLine, tmp_path: Path, place: str) -> None:
+    onrecord("remember", "one")
+    vault = Path(onrecord.vault)
+    (vault / "other").mkdir()
+    (vault / "other" / "note.md").write_text("no memory")
+    (tmp_path / "link").symlink_to(vault / "memories")
+    given = tmp_path / "link" if place == "link" else vault / place
+    refused = onrecord("import", str(given), "--workspace", "copies")
+    assert (refused.status, refused.error["code"], refused.error["field"]) == (2, "invalid_input", "path")
+    assert "lies in a vault" in refused.error["reason"]
+    assert "memories/" in refused.error["hint"]
+    assert onrecord("status").data["counts"]["versions"] == 1
+
+
+def test_what_a_link_of_the_vault_leads_to_is_not_imported(onrecord: CommandLine, tmp_path: Path) -> None:
+    notes = tmp_path / "top" / "notes"
+    (notes / "deep").mkdir(parents=True)
+    (notes / "deep" / "a.md").write_text("a note")
+    (notes.parent / "b.md").write_text("another note")
+    assert onrecord("link", "memories/work", str(notes), at_terminal=True).status == 0
+    for place in (notes, notes / "deep", notes / "deep" / "a.md"):
+        assert "has a link to" in onrecord("import", str(place)).error["reason"]
+    done = onrecord("import", str(notes.parent))
+    assert done.data["imported"] == 1
+    assert [item["path"] for item in done.data["skipped"]] == ["notes"]
 
 
 @pytest.mark.parametrize("name", ["absent", "absent.md", "absent.jsonl"])

@@ -11,6 +11,7 @@ import pytest
 
 import onrecord as package
 from tests.surface.cli import CommandLine, Done
+from tests.vaults import make_vault
 
 MARKER = "xylophonequartz"
 SECRET = "Tr0ub4dor" + "&3xyz"
@@ -160,12 +161,30 @@ def test_what_is_no_plain_file_or_belongs_to_the_vault_is_refused(desk: Desk, tm
     assert desk.ask("source", "list").data["sources"] == []
 
 
-def test_a_folder_above_the_vault_gives_nothing_of_the_vault(desk: Desk, tmp_path: Path) -> None:
+def test_a_folder_that_holds_the_vault_or_lies_in_another_one_is_refused(desk: Desk, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    make_vault(other)
+    (other / "memories" / "a.md").write_text("kumquat")
+    linked = tmp_path / "top" / "linked"
+    linked.mkdir(parents=True)
+    assert desk.ask("link", "memories/work", str(linked), at_terminal=True).status == 0
+    places = [tmp_path, Path("/"), other, other / "memories", other / "memories" / "a.md", linked, linked.parent]
+    for place in places:
+        refused = desk.add(place)
+        assert (refused.status, refused.error["code"], refused.error["field"]) == (2, "invalid_input", "path"), place
+        assert "vault" in refused.error["reason"]
+        assert refused.error["hint"]
+
+
+def test_a_vault_that_is_moved_into_a_source_gives_nothing_to_it(desk: Desk) -> None:
     desk.ask("remember", "kumquat in the vault")
     desk.write("a.md", "kumquat beside it")
-    added = desk.add(tmp_path).data
+    assert desk.add(desk.folder).status == 0
+    moved = desk.folder / "vault"
+    Path(desk.ask.vault).rename(moved)
+    desk.ask.vault = str(moved)
     assert [hit.get("source") for hit in desk.find("kumquat")].count("claude") == 1
-    assert Path(desk.ask.vault).name in {item["path"] for item in added["left_out"]}
+    assert [item["path"] for item in desk.ask("source", "list").data["left_out"]] == ["vault"]
 
 
 def test_a_link_that_takes_the_place_of_a_file_or_folder_is_not_followed(desk: Desk, tmp_path: Path) -> None:

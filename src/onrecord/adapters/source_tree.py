@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import BinaryIO
 
 from onrecord.domain.errors import InvalidInputError, NotFoundError
@@ -16,27 +16,50 @@ from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, RECORD_FILE_MAX_BYTES
 from onrecord.ports.sources import SourceFile
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
-_VAULT_MARK = ".onrecord"
+_VAULT_MARK, _VAULT_CONFIG = ".onrecord", "onrecord.toml"
+_OUTSIDE = "Import what lies outside of it; a note that is moved to memories/ of the vault is taken in as it is."
 _NO_FILE = "not a regular file"
 
 
-def read_tree(root: str) -> Iterator[SourceFile]:
+def read_tree(root: str, closed: Sequence[str] = ()) -> Iterator[SourceFile]:
     """Yield every `.md` file below `root` (or the one file that it is) by path; others are yielded with a problem.
 
     The tree is listed before the first file is read, so that files which an import makes in it are not taken in again.
 
+    Args:
+        root: File or folder.
+        closed: Absolute folders outside the vault whose notes are memories already, as a link of it leads there.
+
     Raises:
         NotFoundError: nothing is there.
-        InvalidInputError: it is neither file nor folder.
+        InvalidInputError: it is neither file nor folder, or lies in a vault or a closed folder.
     """
     mode = _look(root, "Give a folder of Markdown files, or one of them.")
+    _check_outside(root, closed)
     if stat.S_ISREG(mode):
         yield _read_one(os.path.realpath(root), os.path.basename(root))
         return
     if not stat.S_ISDIR(mode):
         raise InvalidInputError(f"{_NO_FILE} or folder", field="path", hint="Give a folder of Markdown files.")
-    for path, relative, problem in list(_list_tree(root)):
+    for path, relative, problem in list(_list_tree(root, {os.path.realpath(folder) for folder in closed})):
         yield SourceFile(_show(relative), b"", problem) if problem else _read_one(path, relative)
+
+
+def _check_outside(root: str, closed: Sequence[str]) -> None:
+    folder = os.path.realpath(root)
+    inner = {os.path.realpath(place) for place in closed}
+    while True:
+        if folder in inner or _is_vault(folder):
+            what = "a folder that the vault has a link to" if folder in inner else "a vault"
+            raise InvalidInputError(f"it lies in {what}, whose notes are memories already", field="path", hint=_OUTSIDE)
+        if folder == os.path.dirname(folder):
+            return
+        folder = os.path.dirname(folder)
+
+
+def _is_vault(folder: str) -> bool:
+    is_marked = os.path.isdir(os.path.join(folder, _VAULT_MARK))
+    return is_marked and os.path.lexists(os.path.join(folder, _VAULT_CONFIG))
 
 
 def _look(path: str, hint: str) -> int:
@@ -49,10 +72,10 @@ def _look(path: str, hint: str) -> int:
         raise NotFoundError(reason, field="path", hint=hint) from error
 
 
-def _list_tree(root: str) -> Iterator[tuple[str, str, str]]:
+def _list_tree(root: str, closed: Collection[str]) -> Iterator[tuple[str, str, str]]:
     """Yield path, path below the root, and why it is not read (or nothing), by folder and name.
 
-    A vault is passed over as a whole, the root included: an import would take in its own copies, each time more.
+    A vault, or a closed folder, is passed over as a whole: an import would take in its own copies, each time more.
     """
     unread: list[tuple[str, str]] = []
 
@@ -60,7 +83,7 @@ def _list_tree(root: str) -> Iterator[tuple[str, str, str]]:
         unread.append((str(error.filename), f"the folder cannot be read: {error.strerror}"))
 
     for folder, folders, names in os.walk(root, onerror=note):
-        if os.path.isdir(os.path.join(folder, _VAULT_MARK)):
+        if os.path.isdir(os.path.join(folder, _VAULT_MARK)) or os.path.realpath(folder) in closed:
             folders.clear()
             yield folder, _relate(root, folder), "a vault is not taken in: its memories are kept already"
             continue

@@ -63,6 +63,11 @@ def unlink(session: Session, given: Mapping[str, object]) -> Reply:
     return reply
 
 
+def list_targets(session: Session) -> list[str]:
+    """Return the folders that allowed links lead to: what lies there is the vault's."""
+    return [item.target for item in session.store.links.list_links()]
+
+
 def take_in_links(session: Session, links: Iterable[AllowedLink], reply: Reply) -> None:
     """Take in the files behind links that were just allowed, and say which they are."""
     said = [f"{item.path} is a link to {item.target}; it is followed on this machine from now on" for item in links]

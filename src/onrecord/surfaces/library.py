@@ -14,7 +14,7 @@ from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.importing import import_markdown, import_turns
-from onrecord.app.links import link, unlink
+from onrecord.app.links import link, list_targets, unlink
 from onrecord.app.missing import repair_missing
 from onrecord.app.proposals import list_proposals
 from onrecord.app.read import batch_read, read
@@ -216,7 +216,8 @@ class Vault:
     def import_markdown(self, path: str, *, workspace: str | None = None) -> Report:
         """Take in a tree of Markdown files."""
         given = {"path": path, "workspace": workspace}
-        reply = import_markdown(self._session, given, self._services.list_sources(path), lambda _: None)
+        files = self._services.list_sources(path, list_targets(self._session))
+        reply = import_markdown(self._session, given, files, lambda _: None)
         return Report(**self._tell(reply), data=reply.data)
 
     def link(self, path: str | None = None, target: str | None = None, *, list: bool = False) -> Report:

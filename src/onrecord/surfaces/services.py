@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
@@ -48,7 +48,7 @@ class Services:
         adopt_vault: (settings, caller) begins a new log over a vault that was rolled back and opens it; the text is the
             place of the old state folder.
         look_into_vault: (settings, caller) opens one for looking, without making or writing anything.
-        list_sources: Markdown files of an import, by path.
+        list_sources: Markdown files of an import, by path; folders that links of the vault lead to are passed over.
         list_lines: lines of a turns import, of a path or a stream.
         get_verifier: what checks signatures.
         make_watcher: what gives hints of changed files.
@@ -60,7 +60,7 @@ class Services:
     open_vault: Callable[[Settings, Caller, bool], Opened]
     adopt_vault: Callable[[Settings, Caller], tuple[Opened, str]]
     look_into_vault: Callable[[Settings, Caller], Opened]
-    list_sources: Callable[[str], Iterator[SourceFile]]
+    list_sources: Callable[[str, Sequence[str]], Iterator[SourceFile]]
     list_lines: Callable[[str | BinaryIO], Iterable[bytes]]
     get_verifier: Callable[[], Verifier]
     make_watcher: Callable[[], Watcher]

@@ -16,7 +16,7 @@ from onrecord.domain.filenames import RECORD_FOLDERS
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.links import AllowedLink, LinkState
 from onrecord.storage.files.disk import Disk, Inode, storage_errors
-from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER
+from onrecord.storage.files.vault_config import is_vault
 
 LINKS_NAME = "links.json"
 # Nothing, or a file, is where a folder would be; ELOOP: a link further up, which is judged by itself.
@@ -219,7 +219,7 @@ class VaultLinks:
         for link in [*others, *self._list_foreign()]:
             if Inode(link.device, link.inode) in above or own in _list_above(link.target):
                 return "another link leads to this folder, to one in it or to one above it"
-        if any(_is_vault(folder) for folder in _list_folders_above(target)):
+        if any(is_vault(folder) for folder in _list_folders_above(target)):
             return "the folder lies in another vault"
         return None
 
@@ -280,12 +280,3 @@ def _list_above(path: str) -> list[Inode]:
         with suppress(OSError):
             inodes.append(Inode.of(os.stat(folder)))
     return inodes
-
-
-def _is_vault(folder: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.stat(os.path.join(folder, MACHINE_FOLDER)).st_mode) and os.path.lexists(
-            os.path.join(folder, CONFIG_NAME)
-        )
-    except OSError:
-        return False

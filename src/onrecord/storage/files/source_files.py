@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Final
 
 from onrecord.domain.errors import InvalidInputError, NotFoundError
@@ -22,6 +23,7 @@ from onrecord.domain.limits import (
     SOURCE_NAMES_MAX_COUNT,
 )
 from onrecord.ports.native import LeftOut, NativeFile, NativeSource
+from onrecord.storage.files.vault_config import is_vault
 
 ENDINGS: Final = (".md", ".mdc", ".markdown", ".txt")
 
@@ -31,6 +33,7 @@ _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_C
 _TRIES = 3
 _LINK = "a link is not followed"
 _OWN = "it is part of a vault or of a state folder"
+_OWN_HINT = "Name a file or folder outside of it; a vault finds its memories by itself."
 _TOO_LARGE = f"the file is above {SOURCE_FILE_MAX_BYTES} bytes"
 _BEING_WRITTEN = "the file is being written"
 _NO_FILE = "not a regular file"
@@ -53,7 +56,8 @@ class SourceFiles:
 
         Raises:
             NotFoundError: nothing is there.
-            InvalidInputError: neither file nor folder, reached through a link, or part of a vault or a state folder.
+            InvalidInputError: neither file nor folder, reached through a link, or part of a vault or a state folder,
+                or a folder that holds one.
         """
         try:
             whole = os.path.abspath(os.path.expanduser(path))
@@ -71,13 +75,24 @@ class SourceFiles:
             )
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
             raise InvalidInputError(f"{_NO_FILE} or folder", field="path")
+        self._check_apart(whole)
         try:
             with self._open_folder(whole if stat.S_ISDIR(mode) else os.path.dirname(whole), _WALK_FLAGS):
                 return whole, stat.S_ISDIR(mode)
         except _RefusedError as error:
-            raise InvalidInputError(error.reason, field="path") from error
+            raise InvalidInputError(error.reason, field="path", hint=_OWN_HINT) from error
         except OSError as error:
             raise NotFoundError(f"it cannot be opened: {os.strerror(error.errno or 0)}", field="path") from error
+
+    def _check_apart(self, path: str) -> None:
+        for folder in self._closed:
+            if os.path.realpath(folder).startswith(f"{path.rstrip('/')}/"):
+                reason = "the folder holds the vault, a folder that it has a link to, or the state folder"
+                raise InvalidInputError(reason, field="path", hint="Name the folders beside it, each as a source.")
+        above = os.path.dirname(path)
+        for folder in (path, *accumulate(above.strip("/").split("/"), "{}/{}".format, initial="")):
+            if is_vault(folder):
+                raise InvalidInputError(_OWN, field="path", hint=_OWN_HINT)
 
     def list_files(self, source: NativeSource) -> Iterator[NativeFile | LeftOut]:
         """Yield the files of a source by folder and name, and what is left out."""

@@ -55,6 +55,12 @@ class VaultConfig:
     unknown: tuple[str, ...] = ()
 
 
+def is_vault(folder: str) -> bool:
+    """Tell whether a folder is a vault, any one: it has a machine folder and a configuration."""
+    has_machine_folder = os.path.isdir(os.path.join(folder, MACHINE_FOLDER))
+    return has_machine_folder and os.path.lexists(os.path.join(folder, CONFIG_NAME))
+
+
 def list_log_ids(folder: str) -> list[LogId]:
     """Return the ids of the logs that have a folder in the vault, ascending; none where it cannot be listed."""
     base = os.path.join(folder, MACHINE_FOLDER)

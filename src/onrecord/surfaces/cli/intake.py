@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from onrecord.app.importing import import_markdown, import_turns
+from onrecord.app.links import list_targets
 from onrecord.app.session import Reply, Session
 from onrecord.surfaces.cli.commands import Call
 from onrecord.surfaces.cli.progress import show_progress
@@ -22,6 +23,7 @@ def import_path(call: Call) -> tuple[Reply, int]:
             if is_turns:
                 lines = call.services.list_lines(sys.stdin.buffer if path == "-" else path)
                 return import_turns(session, call.given, lines, progress)
-            return import_markdown(session, call.given, call.services.list_sources(path), progress)
+            files = call.services.list_sources(path, list_targets(session))
+            return import_markdown(session, call.given, files, progress)
 
     return call.use_vault(take_in), 0
