@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from onrecord.app.indexing import hash_text
@@ -9,9 +10,17 @@ from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data
 from onrecord.app.workspaces import list_spellings
-from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
+from onrecord.domain.errors import (
+    DamagedError,
+    LedgerRolledBackError,
+    NewerFormatError,
+    NotFoundError,
+    StorageFailedError,
+)
 from onrecord.domain.transcript import parse_transcript
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
+
+_LOST_MEND = "Put the versions folder of the log back from a copy; `onrecord doctor` names what is wrong with it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +143,36 @@ def read_version(session: Session, head: VersionHead, place: FilePlace | None) -
             pass
     row = session.store.read_row(head.ref)
     if row is None:
-        raise DamagedError("this version is not in the versions store")
+        raise DamagedError("this version is not in the versions store", hint=_LOST_MEND)
     return row.draft.data
+
+
+def find_newest_there(session: Session, reader: IndexReader, lost: VersionHead) -> VersionHead | None:
+    """Return the newest version of a record whose bytes the versions store still has, where those of one are gone.
+
+    Args:
+        session: The opened vault.
+        reader: Reads the index, which may know of more than lies in the vault: an older one was put back.
+        lost: The version whose bytes are nowhere.
+    """
+    for head in reversed(reader.list_versions(lost.id)):
+        if not head.is_displaced and head.ref != lost.ref:
+            with suppress(DamagedError, NewerFormatError):
+                row = session.store.read_row(head.ref)
+                if row is not None and not row.is_erased and not row.is_sealed:
+                    return head
+    return None
+
+
+def tell_older(lost: VersionHead, shown: VersionHead, reply: Reply) -> None:
+    """Say in a reply that an older version is shown, as the current one is not in the vault any more."""
+    if all(known.reason != LedgerRolledBackError.code for known in reply.degraded):
+        reply.degrade(
+            "version_unreadable", "Put the versions folder of the log back from a copy; see `onrecord doctor`."
+        )
+    reply.warnings.append(
+        f"version {lost.version} of {lost.id} is not in the vault any more; version {shown.version} is shown"
+    )
 
 
 def find_kept(session: Session, reader: IndexReader, workspace: str, text_sha256: bytes) -> list[VersionHead]:

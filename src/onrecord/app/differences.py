@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from onrecord.app.current import Current, CurrentVersion
+from onrecord.app.log_losses import MEND as CUT_BACK_MEND
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending
@@ -32,10 +33,6 @@ _MENDS: Final = {
     RETIRED_FILE: "Write what still holds into a new file, or remove this one.",
     CONFLICT_COPY: "`onrecord conflicts` lists what it is part of; remove it when its text is not needed.",
 }
-CUT_BACK_MEND: Final = (
-    "Put the folder of that log back from the machine that writes it, from another one or from a backup: what is gone "
-    "was here. While a sync program is bringing it anew, wait."
-)
 _OWN_HEADS: Final = frozenset({FaultCode.ROLLED_BACK, FaultCode.PINNED_MISMATCH})
 _KEYS: Final = frozenset({FaultCode.KEY_MISMATCH, FaultCode.ROTATION_UNSIGNED})
 

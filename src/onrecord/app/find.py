@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import FIND
-from onrecord.app.content import FilePlace, locate, read_turn_text, read_version, tell_behind, tell_lost_transcript
+from onrecord.app.content import (
+    FilePlace,
+    find_newest_there,
+    locate,
+    read_turn_text,
+    read_version,
+    tell_behind,
+    tell_lost_transcript,
+    tell_older,
+)
 from onrecord.app.known import find_horizons
 from onrecord.app.natives import (
     Natives,
@@ -25,6 +34,7 @@ from onrecord.app.pages import measure
 from onrecord.app.pending import get_claim, is_pending, locate_pending, read_pending
 from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
+from onrecord.app.waiting import tell_waiting
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.analyzer import analyze_query
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError
@@ -104,6 +114,7 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
         page = _fill(session, natives, found.shown[offset:end], mode, budget, reply)
     if page.stale:
         reply.degrade("reconciling", "A source is being changed; ask again for what it says now.")
+    tell_waiting(session, {head.id for _, head, _ in found.shown[offset : offset + page.done]}, reply, is_search=True)
     reply.data = {"status": "found" if page.results else "no_match", "results": page.results}
     if page.is_truncated:
         reply.data["truncated"] = True
@@ -266,6 +277,10 @@ def _describe(
     try:
         text, own = _read_text(session, natives, head, place)
     except (DamagedError, NewerFormatError) as error:
+        older = _find_older(session, head)
+        if older is not None:
+            tell_older(head, older, reply)
+            return _describe(session, natives, ranked, older, None, mode, reply)
         reply.degrade("version_unreadable", error.hint)
         return item
     item["total_chars"] = len(text)
@@ -277,6 +292,14 @@ def _describe(
         case _:
             item["snippet"] = _cut_snippet(own, ranked)
     return item
+
+
+def _find_older(session: Session, head: VersionHead) -> VersionHead | None:
+    """Return what is shown of a hit whose version is not in the vault any more; None of what has no other version."""
+    if head.turn is not None or is_native(head) or is_pending(head):
+        return None
+    with session.index.read() as reader:
+        return find_newest_there(session, reader, head)
 
 
 def _read_text(

@@ -12,6 +12,7 @@ from onrecord.app.known import find_known_since
 from onrecord.app.pages import fill_page
 from onrecord.app.places import resolve
 from onrecord.app.session import Reply, Session
+from onrecord.app.waiting import tell_waiting
 from onrecord.domain.instants import Instant
 from onrecord.ports.index import VersionHead
 
@@ -43,6 +44,7 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
         turns = len(reader.list_turns(record_id))
         if current is not None:
             tell_behind(locate(session, reader, current), reply)
+    tell_waiting(session, (record_id,), reply)
     own, seen = session.store.log, session.store.list_seen()
     known = {head.ref: find_known_since(seen, own, head.ref, head.recorded_at) for head in heads}
     shown = [head for head in heads if not head.is_displaced]

@@ -9,8 +9,9 @@ from typing import Final
 
 from onrecord.app.differences import Difference, name_mend, shorten
 from onrecord.app.log_material import CheckedLog, list_erased
-from onrecord.app.log_rows import ROW_WITHOUT_ENTRY, ROWS_WAITING, RowFault, walk_rows
+from onrecord.app.log_rows import ROW_WITHOUT_ENTRY, RowFault, walk_rows
 from onrecord.app.session import Session
+from onrecord.app.waiting import ROWS_WAITING
 from onrecord.domain.checkpoint import parse_checkpoint, parse_note
 from onrecord.domain.errors import DamagedError
 from onrecord.domain.ids import LogId

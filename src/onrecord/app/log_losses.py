@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Final
 
 from onrecord.app.session import Session
 from onrecord.domain.errors import DamagedError, StorageFailedError
@@ -11,6 +12,10 @@ from onrecord.domain.ids import LogId
 from onrecord.domain.ledger_check import read_given_up
 from onrecord.domain.ledger_report import CutBack
 
+MEND: Final = (
+    "Put the folder of that log back from the machine that writes it, from another one or from a backup: what is gone "
+    "was here. While a sync program is bringing it anew, wait."
+)
 # `log.adopt` is the first entry behind `log.start` (docs/format/ledger.md).
 _ADOPT_SEQ = 1
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from onrecord.app.log_material import describe_row
 from onrecord.app.session import Session
+from onrecord.app.waiting import ROWS_WAITING
 from onrecord.domain.entry import EntryFault, read_entry
 from onrecord.domain.ids import LogId
 from onrecord.domain.ledger_check import judge_row
@@ -17,7 +18,6 @@ from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.store import VersionRow
 
 ROW_WITHOUT_ENTRY: Final = "row_without_entry"
-ROWS_WAITING: Final = "rows_waiting"
 
 
 @dataclass(frozen=True, slots=True)

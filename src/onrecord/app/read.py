@@ -6,7 +6,16 @@ from collections.abc import Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import BATCH_READ, READ
-from onrecord.app.content import FilePlace, locate, read_transcript, read_version, tell_behind, tell_lost_transcript
+from onrecord.app.content import (
+    FilePlace,
+    find_newest_there,
+    locate,
+    read_transcript,
+    read_version,
+    tell_behind,
+    tell_lost_transcript,
+    tell_older,
+)
 from onrecord.app.history import tell_status
 from onrecord.app.native_read import describe_section
 from onrecord.app.pages import cut_text, fill_page
@@ -14,7 +23,8 @@ from onrecord.app.pending import describe_pending, find_unknown
 from onrecord.app.places import resolve
 from onrecord.app.reconcile import look_again
 from onrecord.app.session import Reply, Session
-from onrecord.domain.errors import InvalidInputError, NotFoundError, OnRecordError
+from onrecord.app.waiting import explain_unknown, tell_waiting
+from onrecord.domain.errors import DamagedError, InvalidInputError, NotFoundError, OnRecordError
 from onrecord.domain.ids import SECTION_MARK, RecordId
 from onrecord.domain.record import read_record
 from onrecord.ports.index import IndexReader, VersionHead
@@ -35,7 +45,8 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
         data: id, version, title, text, origin, status, kind, workspace, path, recorded_at, by, span, total_chars; of a
         section source, and neither version nor workspace, recorded_at, by. pending_sync where the file of a record that
         is not known here is shown.
-        conflict where an open one has the record as a member.
+        conflict where an open one has the record as a member. The newest version that is there where the current one is
+        not in the vault any more.
 
     Raises:
         InvalidInputError, NotFoundError, AmbiguousIdError: as named.
@@ -58,15 +69,27 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     if unknown is not None:
         describe_pending(session, unknown, span if isinstance(span, tuple) else None, budget, reply)
         return reply
-    with session.index.read() as reader:
-        head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
+    try:
+        with session.index.read() as reader:
+            head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
+    except NotFoundError as error:
+        raise explain_unknown(session, prefix, error) from error
     edited = place.edited_path if place is not None else None
     missing = (head.id,) if edited is not None and place is not None and place.is_missing else ()
     if look_again(session, [edited] if edited is not None else [], missing, reply):
         with session.index.read() as reader:
             head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
-    reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)
+    try:
+        reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)
+    except DamagedError:
+        with session.index.read() as reader:
+            older = find_newest_there(session, reader, head) if version is None else None
+        if older is None:
+            raise
+        reply.data = _describe(session, older, None, span if isinstance(span, tuple) else None, budget, reply)
+        tell_older(head, older, reply)
     reply.data["status"] = status
+    tell_waiting(session, (head.id,), reply)
     with session.index.read() as reader:
         conflicts = reader.find_conflicts((head.id,))
     if conflicts:

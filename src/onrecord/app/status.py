@@ -10,8 +10,13 @@ from onrecord.app.catalog import STATUS
 from onrecord.app.natives import scan_sources, see_sources
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
-from onrecord.app.suspension import describe_missing
+from onrecord.app.suspension import check_suspension, describe_missing
+from onrecord.app.waiting import list_waiting, mark_waiting
 from onrecord.domain.errors import DamagedError
+from onrecord.domain.problem import Severity
+
+# Reasons of a reply that are no finding, or are counted by what they are about.
+_COUNTED_APART = frozenset({"reconciling", "locked", "retirement_suspended", "pending_sync", "rows_waiting"})
 
 
 def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
@@ -20,7 +25,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
         backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, proposals, sources{} that the
-        caller may find, problems.
+        caller may find, problems (findings above a note, as far as they are known cheaply).
 
     Raises:
         InvalidInputError: the call is refused.
@@ -49,11 +54,40 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "missing": describe_missing(session, reply),
         "proposals": _count_proposals(session),
         "sources": _count_sources(session, reply),
-        "problems": len({*session.store.find_problems(), *session.problems}),
     }
+    reply.data["problems"] = _count_problems(session, reply)
     if lines > done:
         reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})
     return reply
+
+
+def _count_problems(session: Session, reply: Reply) -> int:
+    """Return how many findings above a note `doctor` would have, as far as they are known without reading files anew.
+
+    Logs that are shorter than they were here, and versions that have not come, are marked in the reply, too.
+    """
+    problems = {*session.store.find_problems(), *session.problems, *check_suspension(session)}
+    codes = {item.code for item in problems}
+    told = {item.reason for item in reply.degraded} - codes - _COUNTED_APART
+    count = sum(item.severity is not Severity.INFO for item in problems) + len(told)
+    with session.index.read() as reader:
+        count += len(reader.list_pending())
+    count += len(session.store.absences.read().missing)
+    waiting = list_waiting(session)
+    if waiting:
+        mark_waiting(reply, sum(sum(lacking.values()) for lacking in waiting.values()))
+    return count + len(waiting) + _count_cut_back(session, reply)
+
+
+def _count_cut_back(session: Session, reply: Reply) -> int:
+    """Return how many logs are shorter than they were here; what judges them is loaded where others were seen."""
+    if not session.store.get_seen_sizes():
+        return 0
+    losses = import_module("onrecord.app.log_losses")
+    found = losses.find_cut_back(session)
+    if found:
+        reply.degrade("log_cut_back", losses.MEND)
+    return len(found)
 
 
 def _count_proposals(session: Session) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onrecord.app.current import Current
-from onrecord.app.differences import CUT_BACK_MEND
+from onrecord.app.log_losses import MEND as CUT_BACK_MEND
 from onrecord.app.log_losses import find_cut_back
 from onrecord.app.log_material import check_every_log, list_erased
 from onrecord.app.log_rows import walk_rows
