@@ -79,15 +79,8 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     if look_again(session, [edited] if edited is not None else [], missing, reply):
         with session.index.read() as reader:
             head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
-    try:
-        reply.data = _describe(session, head, place, span if isinstance(span, tuple) else None, budget, reply)
-    except DamagedError:
-        with session.index.read() as reader:
-            older = find_newest_there(session, reader, head) if version is None else None
-        if older is None:
-            raise
-        reply.data = _describe(session, older, None, span if isinstance(span, tuple) else None, budget, reply)
-        tell_older(head, older, reply)
+    where = span if isinstance(span, tuple) else None
+    reply.data = _describe_or_older(session, head, place, where, budget, reply, may_be_older=version is None)
     reply.data["status"] = status
     tell_waiting(session, (head.id,), reply)
     with session.index.read() as reader:
@@ -145,6 +138,28 @@ def _find(
             is_current = current is not None and head.ref == current.ref
             return head, locate(session, reader, head) if is_current else None, tell_status(head, current)
     raise NotFoundError("this memory has no such version", field="version", hint="`onrecord history` lists them.")
+
+
+def _describe_or_older(
+    session: Session,
+    head: VersionHead,
+    place: FilePlace | None,
+    span: tuple[int, int] | None,
+    budget_bytes: int,
+    reply: Reply,
+    *,
+    may_be_older: bool,
+) -> dict[str, object]:
+    """Describe a version, or the newest that is there where it is not in the vault any more."""
+    try:
+        return _describe(session, head, place, span, budget_bytes, reply)
+    except DamagedError:
+        with session.index.read() as reader:
+            older = find_newest_there(session, reader, head) if may_be_older else None
+        if older is None:
+            raise
+    tell_older(head, older, reply)
+    return _describe(session, older, None, span, budget_bytes, reply)
 
 
 def _describe(
