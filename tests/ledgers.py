@@ -100,7 +100,7 @@ def build() -> Builder:
     log.add("log.start", key=OWN.vkey, seen=[build_other().describe_head(2)])
     log.add_version(b"one")
     log.add_version(b"two", "b")
-    log.add("record.move", rec="9h1m2k8w4x6z", ver=1)
+    log.add("record.move", rec="9h1m2k8w4x6z", ver=1, to=[f"{log.key.log}:1"], place="A" * 43 + "=")
     log.add_version(b"three")
     log.add("log.seen", "b", seen=[build_other().describe_head(4)])
     log.add_version(b"four")

@@ -47,7 +47,7 @@ from onrecord.domain.merkle import (
     prove_consistency,
     prove_inclusion,
 )
-from onrecord.domain.pseudonym import commit_bytes, make_pseudonym, opens_commitment
+from onrecord.domain.pseudonym import commit_bytes, commit_place, make_pseudonym, opens_commitment
 from tests.vectors import VECTORS, apply_variant, build_material, load_vectors
 
 FORMAT = VECTORS.parent
@@ -148,6 +148,8 @@ def test_commitments_and_pseudonyms_are_those_of_the_vectors() -> None:
         salt, data = b64decode(item["salt"]), b64decode(item["b64"])
         assert commit_bytes(salt, data) == item["c"]
         assert opens_commitment(salt, data, item["c"])
+    for item in shape["places"]:
+        assert commit_place(b64decode(item["salt"]), item["path"]) == item["place"]
     pepper = bytes.fromhex(shape["pepper"])
     for item in shape["pseudonyms"]:
         assert make_pseudonym(pepper, item["class"], item["name"]) == item["pseudonym"]

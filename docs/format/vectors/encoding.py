@@ -165,6 +165,11 @@ def conflict_id(members):
     return base32(sha256("\n".join(sorted(members)).encode("ascii")), 12)
 
 
+def place(salt, path):
+    """Return the commitment to a path."""
+    return b64(hmac.new(salt, b"onrecord/place/v1\0" + path.encode(), hashlib.sha256).digest())
+
+
 def commitment(salt, data):
     """Return the commitment to bytes."""
     return b64(hmac.new(salt, b"onrecord/commit/v1\0" + data, hashlib.sha256).digest())

@@ -23,7 +23,7 @@ record.create: rec ver kind origin body [status protection refs from ws]
 record.update: rec ver kind origin body from [status protection refs ws appr]
 record.observe: rec ver kind origin body [from refs]
 record.displace: rec ver kind origin body from
-record.move: rec ver
+record.move: rec ver to place
 record.missing record.found: rec ver
 record.retire record.restore record.trash: rec ver from [kind origin body cause refs appr level]
 record.merge: rec ver kind origin body from refs [appr level]
@@ -210,6 +210,7 @@ _FORMS = {
     "cred": lambda value: _matches(value, "c_[A-Za-z0-9_-]{22}"),
     "cseq": lambda value: _is_int(value, 1),
     "prev": lambda value: _is_base64(value, 32),
+    "place": lambda value: _is_base64(value, 32),
 }
 
 

@@ -10,6 +10,7 @@ from encoding import (
     conflict_id,
     log_id,
     parse_strict,
+    place,
     pseudonym,
     refusal,
     salt,
@@ -151,6 +152,10 @@ def make_commitment_vectors():
             {"salt": b64(salt(str(number))), "b64": b64(data), "c": commitment(salt(str(number)), data)}
             for number, data in enumerate(texts)
         ],
+        "places": [
+            {"salt": b64(salt("place")), "path": path, "place": place(salt("place"), path)}
+            for path in ("memories/default/tea.md", "memories/ops/Kühe 咖.md")
+        ],
         "pepper": PEPPER.hex(),
         "pseudonyms": [
             {"class": group, "name": name, "pseudonym": pseudonym(PEPPER, group, name)} for group, name in names
@@ -190,6 +195,7 @@ def _example(name, entry):
         "pol": {"doc": b64(sha256(b"policy")), "d": "allow", "rule": "R7"},
         "cause": "user",
         "det": "lexical-2",
+        "place": place(salt("example"), "memories/ops/Kühe.md"),
     }
     return entry | {name: samples[name]}
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from onrecord.app.stamps import hash_data
+from onrecord.app.stamps import COPY_MARK, hash_data
 from onrecord.domain.heads import PENDING_LOG, VersionHead
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.index import FileStamp, IndexBatch, IndexReader
@@ -52,6 +52,16 @@ def list_touched(reader: IndexReader, heads: Iterable[VersionHead]) -> set[Recor
 def list_shared_places(reader: IndexReader, heads: Iterable[VersionHead]) -> set[str]:
     """Return the paths at which new versions of another log were found and where a file of another record is known."""
     return {head.path for head in heads if _shares_place(reader, head)}
+
+
+def list_said_copies(reader: IndexReader, said: Collection[bytes]) -> list[str]:
+    """Return the files that stand aside as copies and whose bytes another log has recorded: they may be its memories'.
+
+    Args:
+        reader: Reads the index.
+        said: The hashes of the bytes of the new versions of that log.
+    """
+    return [stamp.path for stamp in reader.find_files_of(COPY_MARK) if stamp.sha256 in said] if said else []
 
 
 def spoil_retired(reader: IndexReader, heads: Iterable[VersionHead]) -> list[FileStamp]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from onrecord.app.comparison import Comparison
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found
+from onrecord.app.indexing import hash_text
 from onrecord.app.judging import has_bytes
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import COPY_MARK, stamp_file
@@ -16,7 +17,7 @@ from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.likeness import is_likely_edit
 from onrecord.domain.record import read_record
 from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
-from onrecord.ports.store import Actor, Change, FileState, VersionDraft, WriteUnit
+from onrecord.ports.store import Actor, Change, FileState, VersionDraft, VersionRow, WriteUnit
 
 _COMPARED_MAX_COUNT = 20
 _BATCH_COUNT = 100
@@ -56,9 +57,26 @@ def add_orphans(session: Session, comparison: Comparison) -> list[str]:
     with session.index.read() as reader:
         for stamp in reader.find_files_of(COPY_MARK) if comparison.unmet else ():
             row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
-            if row is not None and _has_lost_file(session, reader, row.draft.id):
+            if row is not None and (_has_lost_file(session, reader, row.draft.id) or _is_of_lost(session, reader, row)):
                 orphans.append(stamp.path)
     return [*comparison.changed, *orphans]
+
+
+def _is_of_lost(session: Session, reader: IndexReader, row: VersionRow) -> bool:
+    text_sha256 = hash_text(read_record(row.draft.data, row.draft.path, session.yaml).text)
+    return bool(row.draft.data) and find_lost(session, reader, text_sha256, row.draft.data) is not None
+
+
+def find_lost(session: Session, reader: IndexReader, text_sha256: bytes, data: bytes) -> RecordId | None:
+    """Return the memory that has no file and whose current version has exactly these bytes, the first by id."""
+    for head in reader.find_by_text(None, text_sha256):
+        is_there = any(session.store.stat_file(known.path) is not None for known in reader.find_files_of(head.id))
+        if is_there or head.kind in _WITHOUT_VERSIONS or session.store.is_waiting(head.ref):
+            continue
+        row = session.store.read_row(head.ref)
+        if row is not None and row.draft.data == data:
+            return head.id
+    return None
 
 
 def may_be_copy(session: Session, reader: IndexReader, found: Found) -> bool:
@@ -76,8 +94,10 @@ def find_copied(session: Session, reader: IndexReader, found: Found) -> VersionH
     That is the one whose id it names, if its name is a copy's or its text is an edit of one of the memory's (an exact
     duplicate under a name of its own was made by a person, as another memory). Without an id it is the one whose file
     the name tells, if only a sync program gives such names or the text is an edit; or the one as whose copy the same
-    bytes were kept before.
+    bytes were kept before. The very bytes of a memory that has no file are no copy, whatever the name.
     """
+    if found.data and find_lost(session, reader, found.text_sha256, found.data) is not None:
+        return None
     head = _find_named(session, reader, found)
     is_there = head is not None and head.status != "retired" and not _has_lost_file(session, reader, head.id)
     return head if is_there else None

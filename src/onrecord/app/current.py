@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -88,6 +89,17 @@ class Current:
             if other != draft.id and self.records[other].ref.log != row.ref.log:
                 self.contested.add(draft.path)
             self.places[draft.path] = draft.id
+
+    def forget_moved(self, moved: Mapping[RecordId, Instant]) -> None:
+        """Let the bytes alone not tell what lies at the last recorded place of a memory that was moved since.
+
+        Args:
+            moved: Record time of the last move, by record.
+        """
+        for record, recorded_at in moved.items():
+            known = self.records.get(record)
+            if known is not None and known.recorded_at <= recorded_at:
+                self.contested.add(known.path)
 
     def list_refs(self, record: RecordId) -> list[EntryRef]:
         """Return the entries that the bytes of a record's file come from."""

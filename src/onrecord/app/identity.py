@@ -9,6 +9,8 @@ from typing import Final
 
 from onrecord.app.identicals import Identicals, Inode, Standing
 from onrecord.app.indexing import hash_text
+from onrecord.app.leaving import has_left
+from onrecord.app.moves import Told, ToldPlaces
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK, has_hash, hash_data
@@ -83,6 +85,7 @@ class Identities:
         self._same: dict[bytes, Identicals] = {}
         self._by_inode: dict[Inode, list[FileStamp]] = {}
         self._by_place: dict[str, list[FileStamp]] = {}
+        self._told = ToldPlaces(session)
         self._is_loaded = False
         if is_large:
             with session.index.read() as reader:
@@ -110,6 +113,9 @@ class Identities:
         """
         claim = found.record.claimed_id
         new = Identity()
+        told = self._find_told(reader, found)
+        if told is not None:
+            return Identity(told[1]) if is_last or told[0] is Told.HERE else None
         if claim is not None and self.is_free(claim):
             if reader.get_current(claim) is None:
                 new = Identity(fresh=claim)
@@ -138,6 +144,25 @@ class Identities:
             return new
         return Identity(stamp.record) if is_last else None
 
+    def _find_told(self, reader: IndexReader, found: Found) -> tuple[Told, RecordId] | None:
+        """Return which of several records without a known file a file is whose bytes they have: that of its place.
+
+        Of several the one that the own log tells, then the one whose first version is first in order.
+        """
+        claim, stamp = found.record.claimed_id, reader.get_file(found.state.path)
+        if stamp is not None and not stamp.is_pending:
+            return None
+        same = self._list_same(reader, found).records
+        lost = [record for record in same if self.is_free(record) and not _list_stamps(reader, record)]
+        if not lost or lost == [claim] or (len(lost) == 1 and claim is None):
+            return None
+        told: list[tuple[Told, tuple[object, ...], RecordId]] = []
+        for record in lost:
+            place = self._told.find(reader, record, found.state.path)
+            if place is not None:
+                told.append((place, order_of(reader.list_versions(record)[0]), record))
+        return (min(told)[0], min(told)[2]) if told else None
+
     def _has_moved_on(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
         """Tell whether another file of the pass is the very one that held the record, so that this may be its copy."""
         for stamp in _list_stamps(reader, record):
@@ -155,10 +180,11 @@ class Identities:
 
     def _list_others(self, reader: IndexReader, record: RecordId, found: Found) -> list[FileStamp]:
         """Return the stamps of a record but those that the file itself has left by a change of spelling alone."""
+        store, state = self._session.store, found.state
         return [
             stamp
             for stamp in _list_stamps(reader, record)
-            if not (is_respelled(stamp.path, found.state.path) and has_left(self._session, stamp.path, found.state))
+            if not (is_respelled(stamp.path, state.path) and has_left(store, stamp.path, state))
         ]
 
     def _holds(self, reader: IndexReader, stamp: FileStamp) -> bool:
@@ -346,12 +372,6 @@ def is_edit_of(
         return False
     before = read_record(kept.draft.data, kept.draft.path, session.yaml)
     return is_likely_edit(before.text, found.record.text)
-
-
-def has_left(session: Session, path: str, state: FileState) -> bool:
-    """Tell whether nothing is at a path any more but, where the file system folds names, the file itself respelled."""
-    there = session.store.stat_file(path)
-    return there is None or (is_respelled(path, state.path) and _inode_of(there) == _inode_of(state))
 
 
 def _list_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:

@@ -10,6 +10,7 @@ from onrecord.app.absences import list_homeless, look
 from onrecord.app.arrivals import Meetings, find_mark
 from onrecord.app.current import Current
 from onrecord.app.indexing import build_document
+from onrecord.app.moves import ToldPlaces
 from onrecord.app.natives import take_in_all
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
@@ -102,6 +103,7 @@ def _list_batches(session: Session, counter: _Counter, left: list[str], current:
         mark = find_mark(session.store, head, 0, last)
         yield IndexBatch(documents, watermarks={head.log: mark} if is_known else {})
     yield IndexBatch(touched=meetings.records)
+    current.forget_moved(ToldPlaces(session).list_moved())
     now_ns = session.clock.read().wall_us * 1_000
     states = (item for item in session.store.scan_files() if isinstance(item, FileState))
     while batch := sorted(islice(states, _BATCH_ROWS), key=lambda state: state.path):

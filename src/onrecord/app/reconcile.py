@@ -13,11 +13,12 @@ from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
 from onrecord.app.copies import add_orphans, find_copied, hold_back, keep_copies, may_be_copy
-from onrecord.app.identity import Found, Identities, Identity, has_left, read_bytes
+from onrecord.app.identity import Found, Identities, Identity, read_bytes
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
+from onrecord.app.leaving import is_stray, list_left_places
 from onrecord.app.marked import keep_sides
-from onrecord.app.moves import record_moves
+from onrecord.app.moves import record_moves, record_strays
 from onrecord.app.pending import build_loose, find_awaited
 from onrecord.app.proposals import Requests
 from onrecord.app.returns import Returned, Returns, is_living, restore_returned
@@ -210,7 +211,8 @@ class _Pass:
         self._left: list[str] = []
         self._loose: list[Document] = []
         self._dropped: list[EntryRef] = []
-        self._moved: set[RecordId] = set()
+        self._moved: dict[RecordId, str] = {}
+        self._strays: dict[RecordId, str] = {}
         self._returned: list[Returned] = []
         self._returns = Returns(session)
         self._requests = Requests(session)
@@ -334,10 +336,12 @@ class _Pass:
         self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000, ref))
 
     def _leave_places(self, reader: IndexReader, state: FileState, record: RecordId) -> None:
-        left = _list_left_places(self._session, reader, record, state)
+        left = list_left_places(self._session.store, reader, record, state)
         self._left += left
         if left:
-            self._moved.add(record)
+            self._moved[record] = state.path
+        elif is_stray(reader, record, state.path):
+            self._strays[record] = state.path
 
     def _add(self, change: Change, found: Found, *, is_branch: bool) -> None:
         self._session.settling.clear(found.state.path)
@@ -365,6 +369,8 @@ class _Pass:
             self._session.index.apply(IndexBatch())
         if self._moved:
             record_moves(self._session, self._unit, self._moved)
+        if self._strays:
+            record_strays(self._session, self._unit, self._strays)
         if self._fresh or self._left or self._dropped:
             batch = IndexBatch(self._loose, files=self._fresh, removed_files=self._left, dropped=self._dropped)
             self._session.index.apply(batch)
@@ -379,12 +385,6 @@ class _Pass:
 def _is_as_stamped(stamp: FileStamp, sha256: bytes) -> bool:
     """Tell whether a file has the bytes that its stamp knows the version of."""
     return stamp.ref is not None and stamp.sha256 == sha256 and not stamp.is_pending
-
-
-def _list_left_places(session: Session, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:
-    """Return the known paths of a record that its file has left for where it is, another spelling of it included."""
-    known = [stamp.path for stamp in reader.find_files_of(record) if stamp.path != state.path]
-    return [path for path in known if has_left(session, path, state)]
 
 
 def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, *, is_followed: bool) -> int:

@@ -68,7 +68,7 @@ def _take_back(
         left = [known.path for known in reader.find_files_of(first.record) if known.path != stamp.path]
     if changes:
         session.publish(unit.commit(changes, Actor()), reply)
-        record_moves(session, unit, [first.record])
+        record_moves(session, unit, {first.record: stamp.path})
     begun = later.rows[0].draft.data
     held = next((row.ref for row in reversed(first.rows) if row.draft.data == begun), None)
     # Looked at anew: what it says since is an edit of the version that it began with, its folder may be another home.

@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from onrecord.app.arrivals import find_mark, list_shared_places, list_touched, settle_pending, spoil_retired
+from onrecord.app.arrivals import (
+    find_mark,
+    list_said_copies,
+    list_shared_places,
+    list_touched,
+    settle_pending,
+    spoil_retired,
+)
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.settling import Settling
-from onrecord.app.stamps import stamp_placed
+from onrecord.app.stamps import hash_data, stamp_placed
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity
@@ -198,6 +205,7 @@ class Session:
         taken = 0
         is_known = True
         documents: list[Document] = []
+        said: set[bytes] = set()
         last = first - 1
         for row in self.store.read_rows(head.log, first):
             if isinstance(row, Problem):
@@ -207,11 +215,15 @@ class Session:
             documents.extend(self.build(row, self.yaml))
             taken += 1
             last = row.ref.seq
+            if not head.is_own and row.draft.turn is None and row.draft.mode != "displaced":
+                said.add(hash_data(row.draft.data))
             if len(documents) >= _BATCH_ROWS:
                 self._apply_rows(head, documents, last + 1 if is_known else None)
                 documents = []
         mark = find_mark(self.store, head, first, last)
         self._apply_rows(head, documents, mark if is_known and mark > first else None)
+        with self.index.read() as reader:
+            self.settling.put_off.update(list_said_copies(reader, said))
         return taken
 
     def _apply_rows(self, head: LogHead, documents: Sequence[Document], mark: int | None) -> None:

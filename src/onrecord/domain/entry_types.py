@@ -36,7 +36,7 @@ _ROWS: Final = (
     ("record.update", "rec ver kind origin body from [status protection refs ws appr]"),
     ("record.observe", "rec ver kind origin body [from refs]"),
     ("record.displace", "rec ver kind origin body from"),
-    ("record.move", "rec ver"),
+    ("record.move", "rec ver to place"),
     ("record.missing record.found", "rec ver"),
     (
         "record.retire record.restore record.trash",
@@ -252,6 +252,7 @@ FORMS: Final[Mapping[str, Form]] = MappingProxyType(
         "subj": _match_list(_match_text("p_[A-Za-z0-9_-]{22}"), is_ascending=True),
         "appr": _is_reference,
         "pol": _match_object(doc=_is_hash, d=_match_word("d"), rule=_match_text("[A-Za-z0-9._-]{1,64}")),
+        "place": _is_hash,
         "key": _is_key,
         "sig": _match_text(_BASE64_64),
         "det": _match_text("[a-z0-9.-]{1,64}"),

@@ -13,6 +13,7 @@ NameClass = Literal["actor", "subject", "cred"]
 
 _PSEUDONYM_DOMAIN = b"onrecord/pseudonym/v1\0"
 _COMMITMENT_DOMAIN = b"onrecord/commit/v1\0"
+_PLACE_DOMAIN = b"onrecord/place/v1\0"
 _PSEUDONYM_CHARS = 22
 
 
@@ -38,6 +39,16 @@ def commit_bytes(salt: bytes, data: bytes) -> str:
         data: A version's file, or a turn's block.
     """
     return b64encode(hmac.digest(salt, _COMMITMENT_DOMAIN + data, "sha256")).decode("ascii")
+
+
+def commit_place(salt: bytes, path: str) -> str:
+    """Return the commitment to the path at which a version's file was found, base64.
+
+    Args:
+        salt: That of the version's row; with it the place is forgotten, too.
+        path: Relative to the vault.
+    """
+    return b64encode(hmac.digest(salt, _PLACE_DOMAIN + path.encode(), "sha256")).decode("ascii")
 
 
 def opens_commitment(salt: bytes, data: bytes, commitment: str) -> bool:

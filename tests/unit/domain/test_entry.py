@@ -127,7 +127,7 @@ def test_one_of_several_members_is_enough_where_the_type_asks_for_one() -> None:
 
 def test_subjects_and_policy_need_a_record() -> None:
     policy = {"doc": "A" * 43 + "=", "d": "deny", "rule": "R1"}
-    assert make({"rec": "9h1m2k8w4x6z", "ver": 1, "pol": policy}, type="record.move")
+    assert make({"rec": "9h1m2k8w4x6z", "ver": 1, "pol": policy}, type="record.missing")
     with pytest.raises(InvalidInputError):
         make({"n": 1, "pol": policy}, type="replay")
 

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from base64 import b64encode
 
-from onrecord.domain.pseudonym import commit_bytes, make_pseudonym, opens_commitment
+from onrecord.domain.pseudonym import commit_bytes, commit_place, make_pseudonym, opens_commitment
 
 PEPPER = bytes(range(32))
 SALT = bytes(range(32, 64))
@@ -24,6 +24,12 @@ def test_only_the_same_salt_and_bytes_open_a_commitment() -> None:
     assert not opens_commitment(PEPPER, b"yes", commitment)
     assert not opens_commitment(SALT, b"yes", commitment[:-1])
     assert not opens_commitment(SALT, b"yes", "\ud800")
+
+
+def test_a_place_is_told_to_who_has_the_salt_and_is_no_commitment_to_bytes() -> None:
+    digest = hmac.new(SALT, "onrecord/place/v1\0memories/Kühe.md".encode(), hashlib.sha256).digest()
+    assert commit_place(SALT, "memories/Kühe.md") == b64encode(digest).decode()
+    assert commit_place(PEPPER, "memories/Kühe.md") != commit_place(SALT, "memories/Kühe.md")
 
 
 def test_a_pseudonym_has_22_characters_and_its_class() -> None:

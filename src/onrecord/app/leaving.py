@@ -1,0 +1,28 @@
+"""Which places of a memory its file has left, and at which it is known to be."""
+
+from __future__ import annotations
+
+from onrecord.domain.filenames import is_respelled
+from onrecord.domain.ids import RecordId
+from onrecord.ports.index import IndexReader
+from onrecord.ports.store import FileState, VaultStore
+
+
+def has_left(store: VaultStore, path: str, state: FileState) -> bool:
+    """Tell whether nothing is at a path any more but, where the file system folds names, the file itself respelled."""
+    there = store.stat_file(path)
+    is_itself = there is not None and (there.device, there.inode) == (state.device, state.inode)
+    return there is None or (is_itself and is_respelled(path, state.path))
+
+
+def list_left_places(store: VaultStore, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:
+    """Return the known paths of a record that its file has left for where it is, another spelling of it included."""
+    known = [stamp.path for stamp in reader.find_files_of(record) if stamp.path != state.path]
+    return [path for path in known if has_left(store, path, state)]
+
+
+def is_stray(reader: IndexReader, record: RecordId, path: str) -> bool:
+    """Tell whether a path is one at which a record's file is neither known nor recorded by its current version."""
+    head = reader.get_current(record)
+    known = [stamp.path for stamp in reader.find_files_of(record)]
+    return head is not None and path not in (head.path, *known)
