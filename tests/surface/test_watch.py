@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.app.session import Channel, Session
-from onrecord.app.watch import Event, Watch
+from onrecord.app.reconcile import reconcile
+from onrecord.app.remember import remember
+from onrecord.app.session import Channel, Reply, Session
+from onrecord.app.watch import Watch
+from onrecord.app.watch_events import Event
 from onrecord.ports.watching import Hints
 from tests.vaults import FixedClock, check_verifies, make_vault, open_session
 
@@ -62,13 +65,13 @@ class Room:
     def hint(self, name: str) -> Hints:
         return Hints(frozenset({os.path.realpath(self.notes / name)}))
 
-    def run(self, *steps: Step, rescan_s: float = 600) -> Script:
+    def run(self, *steps: Step, rescan_s: float = 600, may_differ: bool = False) -> Script:
         script = Script(steps)
         loop = Watch(self.start, script, self.events.append, rescan_s)
         loop.run()
         self.tally = loop.tally
         session = self.start()
-        check_verifies(session)
+        check_verifies(session, may_differ=may_differ)
         session.close()
         return script
 
@@ -156,9 +159,6 @@ def test_rows_of_other_logs_are_told_as_they_arrive(room: Room) -> None:
     def write_elsewhere() -> None:
         other = open_session(room.vault, room.base / "other", clock=room.clock)
         (room.notes / "a.md").write_text("one\n")
-        from onrecord.app.reconcile import reconcile
-        from onrecord.app.session import Reply
-
         reconcile(other, Reply())
         other.close()
 
@@ -237,6 +237,107 @@ def test_the_lock_is_free_while_the_loop_waits(room: Room) -> None:
 
     room.run(write_beside)
     assert len(held) == 1
+
+
+def list_events(room: Room) -> list[tuple[str, str, str]]:
+    return [(event.kind, event.was.rpartition("/")[2], event.path.rpartition("/")[2]) for event in room.events]
+
+
+def test_a_renamed_file_is_told_with_both_its_places_each_time(room: Room) -> None:
+    def move(old: str, new: str) -> Hints:
+        (room.notes / old).rename(room.notes / new)
+        return Hints(frozenset({*room.hint(old).paths, *room.hint(new).paths}))
+
+    room.run(
+        lambda: room.save("a.md", "one\n"),
+        lambda: move("a.md", "b.md"),
+        lambda: move("b.md", "c.md"),
+    )
+    moved = [("moved", "a.md", "b.md"), ("moved", "b.md", "c.md")]
+    assert list_events(room) == [("watching", "", ""), ("version", "", "a.md"), *moved]
+    assert {event.id for event in room.events[1:]} == {room.events[1].id}
+
+
+def test_a_deleted_file_is_told_once_and_again_when_it_is_back(room: Room) -> None:
+    def delete() -> Hints:
+        (room.notes / "a.md").unlink()
+        return room.hint("a.md")
+
+    room.run(
+        lambda: room.save("a.md", "one\n"),
+        lambda: room.save("b.md", "other\n"),
+        delete,
+        lambda: None,
+        lambda: Hints(is_lossy=True),
+        lambda: room.save("a.md", "one\n"),
+        delete,
+        lambda: None,
+        may_differ=True,
+    )
+    assert [event for event in list_events(room) if event[2] == "a.md"] == [
+        ("version", "", "a.md"),
+        ("missing", "", "a.md"),
+        ("back", "", "a.md"),
+        ("missing", "", "a.md"),
+    ]
+
+
+def test_a_file_that_was_away_for_a_moment_only_is_not_told_of(room: Room) -> None:
+    def delete() -> Hints:
+        (room.notes / "a.md").unlink()
+        return room.hint("a.md")
+
+    script = room.run(lambda: room.save("a.md", "one\n"), delete, lambda: room.save("a.md", "one\n"), lambda: None)
+    assert list_events(room) == [("watching", "", ""), ("version", "", "a.md")]
+    assert script.waits[2] < 1
+
+
+def test_what_was_deleted_while_nobody_watched_is_told_after_the_first_comparison(room: Room) -> None:
+    for name in ("a.md", "b.md"):
+        (room.notes / name).write_text(name)
+
+    def open_and_delete() -> Session:
+        session = room.start()
+        (room.notes / "a.md").unlink()
+        return session
+
+    script = Script([lambda: None, lambda: None])
+    Watch(open_and_delete, script, room.events.append).run()
+    assert list_events(room) == [("watching", "", ""), ("missing", "", "a.md")]
+
+
+def test_front_matter_that_cannot_be_read_is_told_with_its_code(room: Room) -> None:
+    room.run(lambda: room.save("a.md", "---\ntags: [x\n---\nwords\n"))
+    assert list_events(room) == [("watching", "", ""), ("version", "", "a.md"), ("problem", "", "a.md")]
+    problem = room.events[-1]
+    assert (problem.code, problem.id) == ("front_matter_broken", room.events[1].id)
+    assert problem.message
+
+
+def test_a_copy_of_a_sync_program_and_the_conflict_that_it_opens_are_told(room: Room) -> None:
+    session = room.start()
+    record = remember(session, {"text": "one two three", "title": "Plan"}).data["id"]
+    session.close()
+    own = (room.notes / "Plan.md").read_text()
+    copy = "Plan (conflicted copy 2026-11-30).md"
+
+    def change() -> Hints:
+        return room.save("Plan.md", own.replace("one two three", "four"))
+
+    room.run(change, lambda: room.save(copy, own.replace("one two three", "five")), lambda: None)
+    told = [(event.kind, event.id == record, event.message) for event in room.events]
+    assert told[:3] == [("watching", False, ""), ("version", True, ""), ("copy", True, "")]
+    assert told[3:] == [("conflict", False, "open")]
+
+
+def test_a_copy_of_the_very_bytes_is_told_once(room: Room) -> None:
+    session = room.start()
+    remember(session, {"text": "one two three", "title": "Plan"})
+    session.close()
+    copy = "Plan (conflicted copy 2026-11-30).md"
+    own = (room.notes / "Plan.md").read_text()
+    room.run(lambda: room.save(copy, own), lambda: room.save(copy, own))
+    assert list_events(room) == [("watching", "", ""), ("copy", "", copy)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

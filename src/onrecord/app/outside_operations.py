@@ -85,7 +85,7 @@ SETTLE: Final = Operation(
 )
 WATCH: Final = Operation(
     "watch",
-    "Take in outside edits as they are saved, until ended; one line a change, with --json one object.",
+    "Take in outside edits as they are saved, until ended; one line an event, with --json one object.",
     (Argument("rescan", Kind.INTEGER, "seconds between two comparisons of all files, default 600", minimum=1,
               maximum=86_400),),
     ("versions", "comparisons"),

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from onrecord.app.reconcile import reconcile, reconcile_paths
 from onrecord.app.session import Reply, Session
+from onrecord.app.watch_events import Event, Teller
 from onrecord.domain.errors import OnRecordError
 from onrecord.domain.filenames import RECORD_FOLDERS
-from onrecord.domain.ids import LogId
-from onrecord.domain.problem import Problem
-from onrecord.ports.store import VersionRow
 from onrecord.ports.watching import Hints, Watcher
 
 RESCAN_S = 600
@@ -25,26 +22,6 @@ _RETRY_S = 5.0
 _LOCK_WAIT_S = 10.0
 # Reasons for which a round is repeated.
 _UNFINISHED = frozenset({"reconciling", "locked", "outside_edits_pending"})
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that the loop tells.
-
-    Attributes:
-        kind: `version` (a version or turn that was taken in, made here or elsewhere), `watching` (all files were
-            compared and the vault is watched), `offline` (it cannot be used now; the loop tries again).
-        path, id, version, origin, log: Of a version.
-        message: Why the vault is offline.
-    """
-
-    kind: Literal["version", "watching", "offline"]
-    path: str = ""
-    id: str = ""
-    version: int = 0
-    origin: str = ""
-    log: str = ""
-    message: str = ""
 
 
 @dataclass(slots=True)
@@ -74,10 +51,9 @@ class Watch:
     ) -> None:
         self._open_session = open_session
         self._watcher = watcher
-        self._tell = tell
+        self._teller = Teller(tell)
         self._rescan_s = rescan_s
         self._session: Session | None = None
-        self._marks: dict[LogId, int] | None = None
         self._folders: tuple[tuple[str, str], ...] = ()
         self._paths: set[str] = set()
         self._is_all_due = True
@@ -98,7 +74,7 @@ class Watch:
     def _choose_wait(self) -> float:
         if self._session is None or self._is_all_due:
             return _RETRY_S if self._session is None else _SETTLE_S
-        if self._paths or self._session.settling.put_off:
+        if self._paths or self._session.settling.put_off or self._teller.is_waiting:
             return _SETTLE_S
         elapsed_s = (self._session.clock.read().boottime_us - self._last_comparison_us) / 1_000_000
         return max(min(self._rescan_s - elapsed_s, _RETRY_S), 0)
@@ -113,7 +89,7 @@ class Watch:
             self._close()
             if not self._message:  # it is told once, whatever is met while it stays away
                 self._message = error.reason
-                self._tell(Event("offline", message=error.reason))
+                self._teller.tell(Event("offline", message=error.reason))
 
     def _get_session(self) -> Session:
         if self._session is None:
@@ -131,6 +107,7 @@ class Watch:
         elapsed_us = session.clock.read().boottime_us - self._last_comparison_us
         if self._is_all_due or elapsed_us >= self._rescan_s * 1_000_000:
             self._compare_all(session, reply)
+            paths = None
         else:
             paths = sorted(self._paths | session.settling.put_off)
             self._paths.clear()
@@ -139,10 +116,11 @@ class Watch:
                 if _is_unfinished(reply):
                     self._paths.update(paths)
         self._tell_rows(session)
+        if paths is None or paths or self._teller.is_waiting:
+            self._teller.tell_files(session, paths)
 
     def _compare_all(self, session: Session, reply: Reply) -> None:
-        if self._marks is None:
-            self._marks = {head.log: head.entries for head in session.store.list_logs()}
+        self._teller.begin(session)
         self._paths.clear()
         session.comparison = None
         reconcile(session, reply, wait_s=_LOCK_WAIT_S)
@@ -152,7 +130,7 @@ class Watch:
         if self._message or self.tally.comparisons == 1:
             self._message = ""
             self._tell_rows(session)
-            self._tell(Event("watching"))
+            self._teller.tell(Event("watching"))
 
     def _follow_folders(self, session: Session) -> None:
         """Watch the vault and the folders that allowed links lead to; a change of these asks for a comparison."""
@@ -184,13 +162,7 @@ class Watch:
         return ""
 
     def _tell_rows(self, session: Session) -> None:
-        marks = self._marks if self._marks is not None else {}
-        for head in session.store.list_logs():
-            for row in session.store.read_rows(head.log, marks.get(head.log, 0)):
-                if not isinstance(row, Problem) and row.ref.seq < head.entries:
-                    self.tally.versions += 1
-                    self._tell(_describe(row))
-            marks[head.log] = head.entries
+        self.tally.versions += self._teller.tell_rows(session)
 
     def _close(self) -> None:
         if self._session is not None:
@@ -200,8 +172,3 @@ class Watch:
 
 def _is_unfinished(reply: Reply) -> bool:
     return any(item.reason in _UNFINISHED for item in reply.degraded)
-
-
-def _describe(row: VersionRow) -> Event:
-    draft = row.draft
-    return Event("version", draft.path, draft.id, draft.version, draft.origin, row.ref.log)

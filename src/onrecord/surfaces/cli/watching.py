@@ -10,7 +10,8 @@ from dataclasses import asdict
 from onrecord.app.admission import admit
 from onrecord.app.outside_operations import WATCH
 from onrecord.app.session import Reply, Session
-from onrecord.app.watch import RESCAN_S, Event, Watch
+from onrecord.app.watch import RESCAN_S, Watch
+from onrecord.app.watch_events import Event
 from onrecord.surfaces.cli.commands import Call
 from onrecord.surfaces.cli.terminal import show_line
 
@@ -42,5 +43,9 @@ def _print_json(event: Event) -> None:
 
 
 def _print_line(event: Event) -> None:
-    told = f"{event.id}  {event.version:>4}  {event.origin:<9}  {event.path}" if event.id else event.message
-    print(f"{event.kind:<8}  {show_line(told)}".rstrip(), flush=True)
+    version = str(event.version) if event.version else ""
+    place = f"{event.was} -> {event.path}" if event.was else event.path
+    told = f"{place}  {event.message}".strip()
+    if event.kind != "offline" and told:
+        told = f"{event.id:<12}  {version:>4}  {event.origin:<9}  {told}"
+    print(f"{event.kind:<9}  {show_line(told)}".rstrip(), flush=True)
