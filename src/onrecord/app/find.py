@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from onrecord.app.admission import admit
@@ -32,7 +32,7 @@ from onrecord.app.natives import (
 )
 from onrecord.app.pages import measure
 from onrecord.app.pending import get_claim, is_pending, locate_pending, read_pending
-from onrecord.app.reconcile import look_again
+from onrecord.app.second_look import look_again
 from onrecord.app.session import Reply, Session
 from onrecord.app.waiting import tell_waiting
 from onrecord.app.workspaces import list_spellings
@@ -53,11 +53,15 @@ _Shown = tuple[Ranked, VersionHead, FilePlace | None]
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Hits in order, and what of them needs a look first: edited paths, records without their file, stale sections."""
+    """Hits in order, and what of them needs a look first.
+
+    `edited`: paths of files that are not as stamped; `missing`: records without their file, with its place; `stale`:
+    paths of sections.
+    """
 
     shown: list[_Shown]
     edited: list[str]
-    missing: list[RecordId]
+    missing: dict[RecordId, str]
     stale: list[str]
 
 
@@ -103,14 +107,14 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     natives = see_sources(session)
     compare_sources(session, natives, reply)
     found = _search(session, natives, arguments, end + 1)
-    is_changed = look_again(session, found.edited, found.missing, reply)
-    if take_in_stale(natives, found.stale, reply) or is_changed:
-        found = _search(session, natives, arguments, end + 1)
+    looked = look_again(session, found.edited, found.missing, reply)
+    if take_in_stale(natives, found.stale, reply) or looked.is_changed:
+        found = _search(session, natives, arguments, end + 1, looked.going)
     mode = str(arguments.get("mode", "preview"))
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
     page = _fill(session, natives, found.shown[offset:end], mode, budget, reply)
     if page.stale and take_in_stale(natives, page.stale, reply):
-        found = _search(session, natives, arguments, end + 1)
+        found = _search(session, natives, arguments, end + 1, looked.going)
         page = _fill(session, natives, found.shown[offset:end], mode, budget, reply)
     if page.stale:
         reply.degrade("reconciling", "A source is being changed; ask again for what it says now.")
@@ -180,8 +184,14 @@ def _cut_to_fit(item: dict[str, object], holder: dict[str, object], budget_bytes
     return str(holder["text"])
 
 
-def _search(session: Session, natives: Natives | None, arguments: Mapping[str, object], limit: int) -> _Found:
-    """Return the first `limit` hits, and what of the best needs a look."""
+def _search(
+    session: Session,
+    natives: Natives | None,
+    arguments: Mapping[str, object],
+    limit: int,
+    going: Collection[RecordId] = (),
+) -> _Found:
+    """Return the first `limit` hits, those whose file is `going` included, and what of the best needs a look."""
     terms = analyze_query(str(arguments["query"]))
     as_of, workspace = arguments.get("as_of"), arguments.get("workspace")
     instant = Instant(str(as_of)) if as_of is not None else None
@@ -196,22 +206,22 @@ def _search(session: Session, natives: Natives | None, arguments: Mapping[str, o
         candidates = reader.match(terms, allowed)
         while True:
             ranked = rank(candidates, wanted, reader.get_heads)
-            found = _select(session, natives, reader, ranked, limit, is_past=as_of is not None)
+            found = _select(session, natives, reader, ranked, limit, going, is_past=as_of is not None)
             if len(found.shown) == limit or len(ranked) < wanted:
                 return found
             wanted *= 2
 
 
 def _select(
-    session: Session, natives: Natives | None, reader: IndexReader, ranked: Sequence[Ranked], limit: int, *,
-    is_past: bool,
+    session: Session, natives: Natives | None, reader: IndexReader, ranked: Sequence[Ranked], limit: int,
+    going: Collection[RecordId], *, is_past: bool,
 ) -> _Found:  # fmt: skip
     """Drop hits whose file is missing or shut off, which are not shown, and sections that are not as taken in.
 
     A transcript is what was captured, so that its turns are shown without their file. Of a memory and the files that
     name it and are ahead of their rows, the memory is shown if it is the best hit, else the files.
     """
-    found = _Found([], [], [], [])
+    found = _Found([], [], {}, [])
     met: set[tuple[RecordId, bool]] = set()
     for hit in ranked:
         if len(found.shown) == limit:
@@ -225,9 +235,9 @@ def _select(
                 found.stale.append(head.path)
             continue
         place = None if is_past else _locate(session, reader, head)
-        if place is not None and (place.is_missing or place.is_shut) and head.kind != "event":
+        if place is not None and (place.is_missing or place.is_shut) and head.kind != "event" and head.id not in going:
             if place.stamp is not None and place.is_missing:
-                found.missing.append(head.id)
+                found.missing[head.id] = place.stamp.path
             continue
         path = place.edited_path if place is not None else None
         is_ahead = is_pending(head)

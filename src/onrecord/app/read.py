@@ -21,7 +21,7 @@ from onrecord.app.native_read import describe_section
 from onrecord.app.pages import cut_text, fill_page
 from onrecord.app.pending import describe_pending, find_unknown
 from onrecord.app.places import resolve
-from onrecord.app.reconcile import look_again
+from onrecord.app.second_look import look_again
 from onrecord.app.session import Reply, Session
 from onrecord.app.waiting import explain_unknown, tell_waiting
 from onrecord.domain.errors import DamagedError, InvalidInputError, NotFoundError, OnRecordError
@@ -75,8 +75,8 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     except NotFoundError as error:
         raise explain_unknown(session, prefix, error) from error
     edited = place.edited_path if place is not None else None
-    missing = (head.id,) if edited is not None and place is not None and place.is_missing else ()
-    if look_again(session, [edited] if edited is not None else [], missing, reply):
+    missing = {head.id: edited} if edited is not None and place is not None and place.is_missing else {}
+    if look_again(session, [edited] if edited is not None and not missing else [], missing, reply).is_changed:
         with session.index.read() as reader:
             head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
     where = span if isinstance(span, tuple) else None

@@ -5,7 +5,7 @@ The files are never touched here. A changed file is a new version of its record,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onrecord.app.absences import look
@@ -101,27 +101,6 @@ def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wai
     except (NotWritableError, DamagedError) as error:
         reply.degrade("outside_edits_pending", error.hint)
     return 0
-
-
-def look_again(session: Session, edited: Sequence[str], missing: Collection[RecordId], reply: Reply) -> bool:
-    """Take in files that are not as stamped; look everywhere, once an opening, for a file that has left its place.
-
-    Args:
-        session: The opened vault.
-        edited: Paths of the files that are not as stamped.
-        missing: Records whose file is not where it was.
-        reply: As of `reconcile`.
-
-    Returns:
-        Whether anything was looked at, so that what the index said before may no longer hold.
-    """
-    lost = set(missing) - session.sought
-    session.sought |= lost
-    if lost:
-        reconcile(session, reply)
-    elif edited:
-        reconcile_paths(session, edited, reply)
-    return bool(lost or edited)
 
 
 def observe_under_lock(

@@ -89,6 +89,24 @@ class Settling:
         self.put_off.discard(state.path)
         return False
 
+    def await_files(self, paths: Collection[str]) -> set[str]:
+        """Return those of some files that are gone but may be back in a moment: an editor that saves renames them.
+
+        One whose folder has stayed as it is for 200 ms is gone for good; all others are waited for, once.
+        """
+        if not paths:
+            return set()
+        self._lag_us = self._store.measure_lag_us()
+        folders = {path: self._store.stat_folder(path) for path in paths}
+        fresh = [folder for folder in folders.values() if folder is not None and self._count_rest_us(folder)]
+        if fresh:
+            self._pause(fresh)
+        return {path for path in paths if self._store.stat_file(path) is None and self._is_going(path)}
+
+    def _is_going(self, path: str) -> bool:
+        folder = self._store.stat_folder(path)
+        return folder is not None and self._count_rest_us(folder) > 0
+
     def clear(self, path: str) -> None:
         """Forget a file that is taken in, is as it was, or is gone."""
         self._seen.pop(path, None)

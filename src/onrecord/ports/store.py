@@ -332,6 +332,9 @@ class VaultStore(Protocol):
     def stat_file(self, path: str) -> FileState | None:
         """Return one file's state, None when it is not there as a regular file."""
 
+    def stat_folder(self, path: str) -> FileState | None:
+        """Return the state of the nearest folder above a path that is there; None where it cannot be looked at."""
+
     def read_file(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
         """Return a file's bytes from `offset`, at most `size_bytes` (-1: all), without following links.
 

@@ -36,6 +36,20 @@ def describe_file(disk: Disk, path: str) -> FileState | None:
     return describe_stat(path, found) if found is not None else None
 
 
+def describe_folder(disk: Disk, path: str) -> FileState | None:
+    """Return the state of the nearest folder above a path that is there; None where it cannot be looked at."""
+    while path:
+        path = path.rpartition("/")[0]
+        try:
+            with disk.folder(path) as fd:
+                return describe_stat(path, os.fstat(fd))
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return None
+    return None
+
+
 def scan_records(disk: Disk, judge: LinkJudge | None = None) -> Iterator[FileState | Problem]:
     """Yield every record file and a problem for each thing that looks like one but cannot be; any order.
 

@@ -37,7 +37,7 @@ from onrecord.storage.files.logs import LogFolders
 from onrecord.storage.files.parts import find_bad_heads, find_misplaced, find_unwritable
 from onrecord.storage.files.placement import probe_exchange
 from onrecord.storage.files.row_places import KeptRows
-from onrecord.storage.files.scan import compare_records, describe_file, scan_records
+from onrecord.storage.files.scan import compare_records, describe_file, describe_folder, scan_records
 from onrecord.storage.files.seen import ForeignHeads
 from onrecord.storage.files.unit import FileWriteUnit, hash_key
 from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER, VaultConfig, list_log_ids, read_config
@@ -330,6 +330,10 @@ class FileVaultStore:
         """Return one file's state, None when it is not there as a regular file."""
         with storage_errors("read a file"):
             return describe_file(self._vault, path)
+
+    def stat_folder(self, path: str) -> FileState | None:
+        """Return the state of the nearest folder above a path that is there; None where it cannot be looked at."""
+        return describe_folder(self._vault, path)
 
     def read_file(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
         """Return a file's bytes, whole (one byte more than is taken in, at most) or a part, without following links."""

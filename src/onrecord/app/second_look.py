@@ -1,0 +1,50 @@
+"""Before files are shown that are not as stamped: take them in, and look for those that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from onrecord.app.reconcile import reconcile, reconcile_paths
+from onrecord.app.session import Reply, Session
+from onrecord.domain.ids import RecordId
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """What a second look found.
+
+    Attributes:
+        is_changed: Whether anything was looked at, so that what the index said before may no longer hold.
+        going: Records whose file is not there while its folder still changes: as an editor that saves by renaming
+            leaves it for a moment. They are shown as they were.
+    """
+
+    is_changed: bool
+    going: frozenset[RecordId] = frozenset()
+
+
+def look_again(session: Session, edited: Sequence[str], missing: Mapping[RecordId, str], reply: Reply) -> SecondLook:
+    """Take in files that are not as stamped; look everywhere, once an opening, for a file that has left its place.
+
+    Args:
+        session: The opened vault.
+        edited: Paths of the files that are not as stamped.
+        missing: Records whose file is not where it was, with that place. Where its folder changed just now, it is
+            waited for, 200 ms at most.
+        reply: As of `reconcile`.
+    """
+    awaited = session.settling.await_files(missing.values())
+    going = frozenset(record for record, path in missing.items() if path in awaited)
+    back = {record for record, path in missing.items() if session.store.stat_file(path) is not None}
+    if going:
+        reply.degrade("reconciling", "A file is being saved; ask again in a moment.")
+    lost = missing.keys() - session.sought - going - back
+    session.sought.difference_update(back)
+    session.sought.update(lost)
+    changed = [*edited, *(missing[record] for record in sorted(back))]
+    if lost:
+        reconcile(session, reply)
+    elif changed:
+        reconcile_paths(session, changed, reply)
+    return SecondLook(bool(lost or changed or going), going)
