@@ -10,16 +10,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.adapters.system import SystemIds
 from onrecord.app.adopt import adopt
+from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Caller, Channel, Session
+from onrecord.app.update import update
 from onrecord.app.verify import verify
 from onrecord.domain.errors import ApprovalRequiredError, ConflictError, LedgerRolledBackError
 from onrecord.ports.store import Actor
@@ -302,17 +305,66 @@ def test_the_command_shows_and_at_a_terminal_goes_on(
     onrecord("remember", "third")
     put_content(tmp_path / "backup", tmp_path / "vault")
     assert onrecord("remember", "refused").error["code"] == "ledger_rolled_back"
-    assert onrecord("adopt").data["given_up"] == {"entries": 2, "versions": 2}
+    given_up = onrecord("adopt").data["given_up"]
+    assert (given_up["entries"], given_up["versions"], given_up["more"]) == (2, 2, 0)
+    assert [item["title"] for item in given_up["memories"]] == ["second", "third"]
     assert onrecord("adopt", "--yes").error["code"] == "approval_required"
 
     services = replace(SERVICES, name_caller=lambda _, settings: Caller(Channel.TERMINAL))
     assert run(["adopt", "--yes", "--json"], services, {**os.environ, "ONRECORD_VAULT": onrecord.vault}) == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["adopted"] is True
-    assert data["given_up"] == {"entries": 2, "versions": 2}
+    assert data["given_up"] == given_up
     assert Path(data["set_aside"]).is_dir()
     assert onrecord("status").data["log"] == data["log"]
     assert onrecord("read", first).data["text"] == "first"
     assert onrecord("remember", "goes on").data["id"]
     assert onrecord("adopt").error["code"] == "conflict"
     assert onrecord("verify").status == 0
+
+
+def test_what_would_be_given_up_is_listed_by_path_on_a_bounded_page(tmp_path: Path) -> None:
+    vault, state = tmp_path / "vault", tmp_path / "state"
+    make_vault(vault)
+    session = open_session(vault, state)
+    kept = str(remember(session, {"text": "the capital is Bonn"}).data["id"])
+    session.store.checkpoint()
+    session.close()
+    shutil.copytree(vault, tmp_path / "backup")
+    session = open_session(vault, state)
+    update(session, {"id": kept, "old": "Bonn", "new": "Berlin", "expect": 1})
+    for number in range(8):
+        remember(session, {"text": f"lost {number}"})
+    session.store.checkpoint()
+    session.close()
+    put_content(tmp_path / "backup", vault)
+    session = open_session(vault, state)
+    given_up: dict[str, Any] = adopt(session, {}).data["given_up"]  # type: ignore[assignment]
+    assert (given_up["versions"], given_up["more"]) == (9, 0)
+    assert [(item["id"], item["version"]) for item in given_up["memories"]][-1] == (kept, 2)
+    assert [item["title"] for item in given_up["memories"]][:2] == ["lost 0", "lost 1"]
+    session.policy = replace(session.policy, page_bytes=400)
+    given_up = adopt(session, {}).data["given_up"]  # type: ignore[assignment]
+    assert 0 < len(given_up["memories"]) < 9
+    assert len(given_up["memories"]) + given_up["more"] == 9
+    session.close()
+
+
+def test_what_doctor_says_after_an_adoption_is_true(place: Place) -> None:
+    """Files that are newer than what was accepted wait for nothing; what was set aside has a key, and stays."""
+    for path in place.newest.glob("memories/**/*.md"):
+        shutil.copy2(path, place.vault / path.relative_to(place.newest))
+    aside = place.accept()
+    place.write("goes on")
+    session = place.open()
+    reply = diagnose(session, {})
+    session.close()
+    found: list[dict[str, Any]] = reply.data["findings"]  # type: ignore[assignment]
+    by_code = {item["code"]: item for item in found}
+    assert set(by_code) <= {"pending_sync", "state_set_aside", "log_other", "cas_weak"}, found
+    assert "given up" in by_code["pending_sync"]["message"]
+    assert "other machine" not in by_code["pending_sync"]["mend"]
+    assert "given up" in by_code["log_other"]["message"]
+    assert "no machine of yours" not in by_code["log_other"]["mend"]
+    assert aside in by_code["state_set_aside"]["mend"]
+    assert not any("Remove " + aside in item["mend"] for item in found)

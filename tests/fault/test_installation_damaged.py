@@ -92,7 +92,7 @@ def test_without_its_head_a_state_folder_is_set_aside_and_named(onrecord: Comman
     assert onrecord("remember", "second words").status == 0
     assert onrecord("find", "words").data["results"][1:]
     done = onrecord("doctor")
-    assert "headless" in list_messages(done, "stray_file")
+    assert "headless" in list_messages(done, "state_set_aside")
 
 
 def test_a_key_of_another_log_is_named(onrecord: CommandLine, tmp_path: Path) -> None:

@@ -248,7 +248,8 @@ def test_a_backup_put_back_in_new_folders_is_not_written_to(places: tuple[Path, 
     with pytest.raises(LedgerRolledBackError):
         remember(session, {"text": "third"})
     assert verify(session, {}, Ed25519Verifier()).data["verdict"] == "BROKEN"
-    assert adopt(session, {}).data["given_up"] == {"entries": 1, "versions": 1}
+    given_up = adopt(session, {}).data["given_up"]
+    assert (given_up["entries"], given_up["versions"]) == (1, 1)  # type: ignore[index]
     session.close()
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from onrecord.app.current import Current, CurrentVersion
 from onrecord.app.log_losses import MEND as CUT_BACK_MEND
+from onrecord.app.log_losses import list_given_up
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending
@@ -107,6 +108,7 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
         records = {stamp.record for stamp in stamps.values()}
         unclear = {record for record in records if doubted and _is_doubted(reader, record, current, doubted)}
     present: set[RecordId] = set(unclear)
+    given_up = list_given_up(session) if any(stamp.is_pending for stamp in stamps.values()) else {}
     for item in session.store.scan_files():
         stamp = stamps.get(item.path)
         owner = stamp.record if stamp is not None else None
@@ -123,7 +125,7 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
         expected = current.records.get(owner) if owner is not None else None
         if stamp is not None and stamp.is_pending:
             present.add(stamp.record)
-            yield _name_pending(stamp)
+            yield _name_pending(stamp, given_up)
             continue
         if stamp is None or owner is None or expected is None:
             seen = f"{item.size_bytes} bytes"
@@ -193,8 +195,8 @@ def _take_problem(item: Problem, current: Current, record: RecordId) -> Differen
     return Difference(item.path, item.code, item.message, record, known.version, asked, item.evidence, item.mend)
 
 
-def _name_pending(stamp: FileStamp) -> Difference:
-    item, asked = name_pending(stamp), f"version {stamp.ref}" if stamp.ref is not None else ""
+def _name_pending(stamp: FileStamp, given_up: Mapping[LogId, int]) -> Difference:
+    item, asked = name_pending(stamp, given_up), f"version {stamp.ref}" if stamp.ref is not None else ""
     seen = f"sha256 {shorten(stamp.sha256)}"
     return Difference(item.path, item.code, item.message, stamp.record, 0, asked, seen, item.mend)
 

@@ -23,7 +23,9 @@ ADOPT: Final = Operation(
             "there.size",
             "there.root",
         ),
-        *("given_up", "given_up.entries", "given_up.versions", "log?", "set_aside?"),
+        *("given_up", "given_up.entries", "given_up.versions", "given_up.memories", "given_up.more"),
+        *(f"given_up.memories[].{name}" for name in ("id", "version", "title", "path")),
+        *("log?", "set_aside?"),
     ),
 )
 _KEEP_HELP: Final = "the side to keep; or merge, or current: what the memory says now"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
 from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.ids import LogId
 from onrecord.domain.instants import from_unix_us
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import FileStamp
@@ -38,10 +41,19 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
     return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
 
 
-def name_pending(stamp: FileStamp) -> Problem:
-    """Return the finding that a file is ahead of its row: which log it waits for, and since when it lies here."""
-    log = stamp.ref.log if stamp.ref is not None else "unknown"
+def name_pending(stamp: FileStamp, given_up: Mapping[LogId, int]) -> Problem:
+    """Return the finding that a file is ahead of its row: which log it waits for, and since when it lies here.
+
+    Args:
+        stamp: The stamp of the file.
+        given_up: Up to which size logs were given up, by log (`log_losses.list_given_up`).
+    """
+    log = stamp.ref.log if stamp.ref is not None else LogId("unknown")
     since = from_unix_us(stamp.ctime_ns // 1_000)
+    if stamp.ref is not None and stamp.ref.seq < given_up.get(log, 0):
+        message = f"the version of the file, {stamp.ref}, was given up; it is found, and not versioned as it is"
+        mend = "Remove its `by` line to take it in as an edit of yours; or put the newest .onrecord back."
+        return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)
     message = f"the file waits since {since} for its version of log {log}; until then it is found, and never versioned"
     mend = "Sync .onrecord of the other machine, or remove the `by` line to take the file in as an edit of yours."
     return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)

@@ -107,6 +107,8 @@ CHECKS: Final = (
                  "Put the state folder back from a copy, or move it away: a new installation begins then."),
             Code("state_absent", (_INFO,), "this machine has no installation of this vault yet",
                  "Nothing needs to be done: the first command that writes begins one."),
+            Code("state_set_aside", (_INFO, _WARNING), "an earlier state folder was set aside, with its key",
+                 "Keep it while anything of its log may be missing; then move it to where you keep backups."),
             Code("state_read_only", (_CRITICAL,), "the state folder cannot be written", _PERMISSIONS),
             Code("state_newer_format", (_CRITICAL,), "a newer program wrote the state folder", "Upgrade onrecord."),
         ),

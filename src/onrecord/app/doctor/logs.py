@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from onrecord.app.current import Current
 from onrecord.app.log_losses import MEND as CUT_BACK_MEND
-from onrecord.app.log_losses import find_cut_back
+from onrecord.app.log_losses import find_cut_back, list_given_up
 from onrecord.app.log_material import check_every_log, list_erased
 from onrecord.app.log_rows import walk_rows
 from onrecord.app.session import Session
@@ -28,12 +28,16 @@ def check_logs(session: Session) -> Iterator[Problem]:
 
 def check_others(session: Session) -> Iterator[Problem]:
     """Yield a problem for each log of another installation: only the user knows whether it is theirs."""
-    seen = session.store.list_seen()
+    seen, given_up = session.store.list_seen(), list_given_up(session)
     for head in session.store.list_logs():
         if head.is_own:
             continue
         path, since = f".onrecord/{head.log}", [ts for _, ts in seen.get(head.log, ())]
-        if since:
+        if head.log in given_up:
+            message = f"a log that was given up for a new one, {head.entries} entries; what it holds is used"
+            mend = "Nothing needs to be done: leave its folder where it is."
+            yield Problem(path, 0, "log_other", Severity.INFO, message, mend)
+        elif since:
             message = f"the log of another installation, {head.entries} entries, named here since {min(since)}"
             yield Problem(path, 0, "log_other", Severity.INFO, message)
         else:

@@ -12,6 +12,7 @@ from onrecord.app.content import FilePlace, holds_version, locate
 from onrecord.app.doctor.decisions import name_marks
 from onrecord.app.doctor.server_copies import check_copies
 from onrecord.app.doctor.transcripts import check_transcript
+from onrecord.app.log_losses import list_given_up
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
@@ -50,6 +51,9 @@ def check_files(session: Session) -> Iterator[Problem]:
         whole = session.store.read_files(state.path for state in states)
         for state, data in zip(states, whole, strict=True):
             yield from _check_file(session, reader, state, stamps.get(state.path), data)
+        pending = [stamp for path, stamp in stamps.items() if stamp.is_pending and path in present]
+        given_up = list_given_up(session) if pending else {}
+        yield from (name_pending(stamp, given_up) for stamp in pending)
         for path, stamp in sorted(stamps.items()):
             if path not in present and not session.store.links.is_away(path) and not session.store.links.is_shut(path):
                 yield from _check_missing(reader, path, stamp, present)
@@ -120,7 +124,6 @@ def _check_file(
         message = f"looks like a secret (rule {finding.rule}); a file of yours is only flagged"
         yield Problem(state.path, 0, "secret_found", Severity.WARNING, message, "Remove it from the file.")
     if stamp is not None and stamp.is_pending:
-        yield name_pending(stamp)
         return
     if stamp is not None and stamp.record == COPY_MARK:
         yield from _name_copy(session, reader, stamp, data)

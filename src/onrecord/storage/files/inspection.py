@@ -16,11 +16,14 @@ from onrecord.storage.files.ignore_files import find_unguarded
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_damage
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.vault_config import CONFIG_NAME, FORMAT, TEMPORARY_CONFIG_NAME, VaultConfig
+from onrecord.storage.files.whereabouts import find_log
 
 _KEY_MEND = (
     "Put the file key back from where you keep secrets. Without it the log goes on unsigned; to sign again, move "
     "{folder} away: a new installation begins."
 )
+
+_KEEP = "Keep it while anything of its log may be missing; to end this notice move {path} to where you keep backups."
 
 
 def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Problem]:
@@ -57,14 +60,24 @@ def inspect_state(state: Disk, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
         yield from _inspect_journal(state)
     yield from _inspect_key(state, log, keys)
     yield from find_strays(state, is_state=True)
-    parent, name = os.path.split(state.root)
+    yield from _find_set_aside(state.root)
+
+
+def _find_set_aside(folder: str) -> Iterator[Problem]:
+    """Yield what lies beside a state folder: those that were set aside have a key, and the last writes of its log."""
+    parent, name = os.path.split(folder)
     for other in sorted(os.listdir(parent)):
+        path = os.path.join(parent, other)
         if other.startswith(f"{name}.rolled-back-"):
-            message = f"{other}: the state folder of a log that was given up; its journal may hold the last writes"
-            yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Remove {os.path.join(parent, other)}.")
-        elif other.startswith((f"{name}.headless-", f"{name}.new")):
-            message = f"{other}: a state folder that was set aside or never finished"
-            yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Remove {os.path.join(parent, other)}.")
+            message = f"{other}: the state folder of a log that was given up, with its key and maybe its last writes"
+            yield Problem("", 0, "state_set_aside", Severity.INFO, message, _KEEP.format(path=path))
+        elif other.startswith(f"{name}.headless-"):
+            log = find_log(path) or "unknown"
+            message = f"{other}: set aside as a new log began; it has the key and the last writes of log {log}"
+            yield Problem("", 0, "state_set_aside", Severity.WARNING, message, _KEEP.format(path=path))
+        elif other.startswith(f"{name}.new"):
+            message = f"{other}: a state folder that was never finished"
+            yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Move {path} away.")
 
 
 def name_absent_state(obstacle: OnRecordError | None) -> Iterator[Problem]:
