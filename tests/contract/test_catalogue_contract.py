@@ -108,8 +108,11 @@ def test_stamps_are_replaced_removed_and_listed_by_path(driver: Driver) -> None:
     with driver.index.read() as reader:
         assert reader.list_files() == [replaced, first[2]]
         assert reader.find_files_of(make_id("a")) == [first[2]]
-        assert reader.has_place(fold_path("m/ÜNDER.md"))
-        assert not reader.has_place(fold_path("m/c.md"))
+        assert reader.find_files_at(fold_path("m/ÜNDER.md")) == [first[2]]
+        assert reader.find_files_at(fold_path("m/c.md")) == []
+        assert reader.find_files_by_inode(replaced.device, 9) == [replaced]
+        assert reader.find_files_by_inode(replaced.device + 1, 9) == []
+        assert reader.count_filed() == 2
 
 
 def test_stamps_come_in_pages_behind_a_path_as_plain_rows(driver: Driver) -> None:

@@ -77,25 +77,32 @@ def _look_under_lock(
     known = session.store.absences.read()
     paths = set(unmet)
     with session.index.read() as reader:
-        stamps = [stamp for stamp in reader.list_files() if not stamp.path.startswith("events/")]
-        asked = {stamp.record for stamp in stamps if stamp.path in paths}
+        stamps = [stamp for path in sorted(paths) if (stamp := reader.get_file(path)) is not None]
+        asked = {stamp.record for stamp in stamps}
         lost = list_missing(session, reader, sorted({*asked, *suspects, *known.missing}))
+        files = {record: _list_paths(reader, record) for record in {*asked, *(head.id for head in lost)}}
+        filed = reader.count_filed()
     gone = take_back_files(session, unit, lost, reply)
     ids = {head.id for head in gone}
-    stale = [stamp.path for stamp in stamps if stamp.path in paths and stamp.record not in ids]
+    stale = [stamp.path for stamp in stamps if stamp.record not in ids]
     links = session.store.links
     stale = [path for path in stale if session.store.stat_file(path) is None and not links.is_away(path)]
     if stale:
         session.index.apply(IndexBatch(removed_files=stale))
-    records = {stamp.record for stamp in stamps if stamp.path not in paths} | ids
+    homeless = sum(not files[record] for record in ids)
+    left = sum(bool(at) and paths.issuperset(at) for record, at in files.items() if record not in ids)
     now = session.clock.read()
     return known.look(
         Moment(now.boot, now.boottime_us, now.wall_us),
         from_unix_us(now.wall_us),
         ids,
-        len(records),
+        filed - left + homeless,
         has_unread=has_unread,
     )
+
+
+def _list_paths(reader: IndexReader, record: RecordId) -> list[str]:
+    return [stamp.path for stamp in reader.find_files_of(record) if not stamp.path.startswith("events/")]
 
 
 def list_missing(session: Session, reader: IndexReader, records: Sequence[RecordId]) -> list[VersionHead]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -20,10 +19,14 @@ from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.heads import order_of
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.likeness import is_likely_edit
-from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES
+from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES, BATCH_MAX_BYTES
 from onrecord.domain.record import Record, read_record
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState
+
+# Versions and bytes of files that a pass commits at once.
+BATCH_COUNT: Final = 500
+BATCH_BYTES: Final = BATCH_MAX_BYTES // 2
 
 _NOTHING: Final = Identicals(())
 
@@ -72,11 +75,11 @@ class Identities:
 
     Args:
         session: The opened vault.
-        states: The files of the pass, by path.
-        is_large: Whether stamps may be written before the pass ends, so that all are loaded now.
+        states: The files of the pass, by path. Of more than a batch stamps are written before the pass ends, so that
+            all stamps are loaded now; of fewer the index is asked.
     """
 
-    def __init__(self, session: Session, states: Mapping[str, FileState], *, is_large: bool) -> None:
+    def __init__(self, session: Session, states: Mapping[str, FileState]) -> None:
         self._session = session
         self._places_now = {_inode_of(state): path for path, state in states.items()}
         self._records: set[RecordId] = set()
@@ -86,8 +89,9 @@ class Identities:
         self._by_inode: dict[Inode, list[FileStamp]] = {}
         self._by_place: dict[str, list[FileStamp]] = {}
         self._told = ToldPlaces(session)
-        self._is_loaded = False
-        if is_large:
+        size_bytes = sum(state.size_bytes for state in states.values())
+        self._is_large = len(states) >= BATCH_COUNT or size_bytes >= BATCH_BYTES
+        if self._is_large:
             with session.index.read() as reader:
                 self._load(reader)
 
@@ -211,8 +215,7 @@ class Identities:
             return True
         if self._places_now.get(_inode_of(stamp), path) != path:
             return False
-        self._load(reader)
-        return all(other.path == path for other in self._by_inode.get(_inode_of(state), ()))
+        return all(other.path == path for other in self._list_by_inode(reader, _inode_of(state)))
 
     def _is_untouched(self, reader: IndexReader, record: RecordId, path: str) -> bool:
         """Tell whether a record has a file that is as stamped, at another place than `path`."""
@@ -220,22 +223,18 @@ class Identities:
         return any(is_unchanged(self._session.store.stat_file(stamp.path), stamp) for stamp in others)
 
     def _find_by_inode(self, reader: IndexReader, found: Found) -> RecordId | None:
-        self._load(reader)
-        for stamp in self._by_inode.get(_inode_of(found.state), ()):
+        for stamp in self._list_by_inode(reader, _inode_of(found.state)):
             if self._is_left(reader, stamp, found) and self._is_edit(reader, found, stamp):
                 return stamp.record
         return None
 
     def _find_respelled(self, reader: IndexReader, found: Found) -> FileStamp | None:
         """Return the stamp of the same place in another spelling: a sync tool writes names in its own."""
-        if not reader.has_place(fold_path(found.state.path)):
-            return None
-        self._load(reader)
-        if not self._by_place:
-            for known in self._by_inode.values():
-                for stamp in known:
-                    self._by_place.setdefault(fold_path(stamp.path), []).append(stamp)
-        stamps = self._by_place.get(fold_path(found.state.path), ())
+        place = fold_path(found.state.path)
+        if self._is_large:
+            stamps: Sequence[FileStamp] = self._by_place.get(place, ())
+        else:
+            stamps = [stamp for stamp in reader.find_files_at(place) if _says_record(stamp)]
         return next((stamp for stamp in stamps if stamp.path != found.state.path), None)
 
     def _find_by_place(self, reader: IndexReader, found: Found) -> RecordId | None:
@@ -349,16 +348,17 @@ class Identities:
             return None
         return Found(state, data, hash_data(data), read_record(data, path, self._session.yaml))
 
+    def _list_by_inode(self, reader: IndexReader, inode: Inode) -> Sequence[FileStamp]:
+        """Return the stamps of files that had an inode, from before the pass, by path."""
+        if self._is_large:
+            return self._by_inode.get(inode, ())
+        return [stamp for stamp in reader.find_files_by_inode(*inode) if _says_record(stamp)]
+
     def _load(self, reader: IndexReader) -> None:
-        """Load all stamps, once."""
-        if self._is_loaded:
-            return
-        by_inode: dict[Inode, list[FileStamp]] = defaultdict(list)
         for stamp in reader.list_files():
-            if stamp.is_pending or stamp.record == COPY_MARK:
-                continue
-            by_inode[_inode_of(stamp)].append(stamp)
-        self._by_inode, self._is_loaded = dict(by_inode), True
+            if _says_record(stamp):
+                self._by_inode.setdefault(_inode_of(stamp), []).append(stamp)
+                self._by_place.setdefault(fold_path(stamp.path), []).append(stamp)
 
 
 def is_edit_of(
@@ -377,6 +377,11 @@ def is_edit_of(
 def _list_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:
     """Return the stamps of the files that hold a record; what a file ahead of its row names is a claim."""
     return [stamp for stamp in reader.find_files_of(record) if not stamp.is_pending]
+
+
+def _says_record(stamp: FileStamp) -> bool:
+    """Tell whether a stamp says which record its file holds."""
+    return not stamp.is_pending and stamp.record != COPY_MARK
 
 
 def _inode_of(state: FileState | FileStamp) -> Inode:

@@ -30,7 +30,7 @@ def choose_path(
     def is_free(number: int) -> bool:
         path = _number_path(base, number)
         folded = fold_path(path)
-        return folded not in taken and not reader.has_place(folded) and store.stat_file(path) is None
+        return folded not in taken and not reader.find_files_at(folded) and store.stat_file(path) is None
 
     if is_free(1):
         return _number_path(base, 1)

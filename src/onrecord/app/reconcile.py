@@ -13,7 +13,7 @@ from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
 from onrecord.app.copies import add_orphans, find_copied, hold_back, keep_copies, may_be_copy
-from onrecord.app.identity import Found, Identities, Identity, read_bytes
+from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, Identity, read_bytes
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.leaving import is_stray, list_left_places
@@ -27,13 +27,10 @@ from onrecord.app.stamps import hash_data, stamp_file
 from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
 from onrecord.domain.ids import EntryRef, RecordId
-from onrecord.domain.limits import BATCH_MAX_BYTES
 from onrecord.domain.merge_marks import Sides, split_marked
 from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, WriteUnit
-
-_BATCH_COUNT = 500
 
 
 @dataclass(slots=True)
@@ -145,8 +142,7 @@ def _pass_over(
 def _pass_files(
     session: Session, unit: WriteUnit, states: Mapping[str, FileState], reply: Reply, *, may_hold: bool = True
 ) -> _Pass:
-    identities = Identities(session, states, is_large=len(states) >= _BATCH_COUNT)
-    passing = _Pass(session, unit, reply, identities, may_hold=may_hold)
+    passing = _Pass(session, unit, reply, Identities(session, states), may_hold=may_hold)
     deferred = [state for state in states.values() if not passing.observe(state, is_last=False)]
     for state in sorted(deferred, key=lambda state: is_named_copy(state.path)):
         passing.observe(state, is_last=True)
@@ -330,7 +326,7 @@ class _Pass:
         self._pending.found.append(found)
         self._pending.size_bytes += len(found.data)
         count = len(self._pending.changes) + len(self._pending.requests)
-        if count >= _BATCH_COUNT or self._pending.size_bytes >= BATCH_MAX_BYTES // 2:
+        if count >= BATCH_COUNT or self._pending.size_bytes >= BATCH_BYTES:
             self._commit(is_followed=True)
 
     def _commit(self, *, is_followed: bool = False) -> None:

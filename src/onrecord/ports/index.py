@@ -196,6 +196,9 @@ class IndexReader(Protocol):
     def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
         """Return the stamps of the files that hold a record, by path."""
 
+    def count_filed(self) -> int:
+        """Return how many records have a stamp of a file elsewhere than below `events/`."""
+
     def list_pending(self) -> Sequence[FileStamp]:
         """Return the stamps that are pending, by path."""
 
@@ -205,8 +208,11 @@ class IndexReader(Protocol):
     def list_touched(self) -> Sequence[RecordId]:
         """Return the records that were touched and not judged since, ascending."""
 
-    def has_place(self, folded_path: str) -> bool:
-        """Tell whether a file is known at the same place (onrecord.domain.filenames.fold_path)."""
+    def find_files_at(self, folded_path: str) -> Sequence[FileStamp]:
+        """Return the stamps of the files at the same place (onrecord.domain.filenames.fold_path), by path."""
+
+    def find_files_by_inode(self, device: int, inode: int) -> Sequence[FileStamp]:
+        """Return the stamps of the files that had this inode, by path; numbers of deleted files are given out again."""
 
     def match(self, terms: Sequence[str], allowed: Filter) -> Candidates:
         """Return, for each distinct term in the order given, its postings in documents that pass the filter.

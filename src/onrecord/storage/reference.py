@@ -241,6 +241,10 @@ class ReferenceReader:
         """Return the stamps of the files that hold a record, by path."""
         return [stamp for stamp in self.list_files() if stamp.record == record]
 
+    def count_filed(self) -> int:
+        """Return how many records have a stamp of a file elsewhere than below `events/`."""
+        return len({stamp.record for stamp in self.list_files() if not stamp.path.startswith("events/")})
+
     def list_pending(self) -> Sequence[FileStamp]:
         """Return the stamps that are pending, by path."""
         return [stamp for stamp in self.list_files() if stamp.is_pending]
@@ -258,9 +262,13 @@ class ReferenceReader:
         """Return the records that were touched and not judged since, ascending."""
         return sorted(self._state.touched)
 
-    def has_place(self, folded_path: str) -> bool:
-        """Tell whether a file is known at the same place."""
-        return any(fold_path(path) == folded_path for path in self._state.files)
+    def find_files_at(self, folded_path: str) -> Sequence[FileStamp]:
+        """Return the stamps of the files at the same place, in any spelling, by path."""
+        return [stamp for stamp in self.list_files() if fold_path(stamp.path) == folded_path]
+
+    def find_files_by_inode(self, device: int, inode: int) -> Sequence[FileStamp]:
+        """Return the stamps of the files with this inode, by path."""
+        return [stamp for stamp in self.list_files() if (stamp.device, stamp.inode) == (device, inode)]
 
     def match(self, terms: Sequence[str], allowed: Filter) -> Candidates:
         """Return all postings of the terms in documents that pass the filter, and the statistics."""

@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import wraps
 from threading import Lock
-from typing import Concatenate, ParamSpec, TypeVar
 
 from onrecord.domain.errors import DamagedError, StorageFailedError
 from onrecord.domain.heads import VersionHead
 from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.postings import Candidates
-from onrecord.ports.index import FileRow, FileStamp, Filter, IndexBatch
-from onrecord.storage.sqlite import catalogue, loose, mentions, stamps
+from onrecord.ports.index import Filter, IndexBatch
+from onrecord.storage.sqlite import catalogue, loose, mentions
 from onrecord.storage.sqlite.delta import DeltaMemory
 from onrecord.storage.sqlite.intake import take_batch
 from onrecord.storage.sqlite.loading import Loader, paused_collection
 from onrecord.storage.sqlite.matching import match
 from onrecord.storage.sqlite.members import MemberMemory
 from onrecord.storage.sqlite.merging import MergeLimits, is_merge_due, merge
-from onrecord.storage.sqlite.once import LastAnswers, asked_again
+from onrecord.storage.sqlite.once import asked_again, reading
 from onrecord.storage.sqlite.place import (
     create_aside,
     identify,
@@ -40,178 +38,124 @@ from onrecord.storage.sqlite.place import (
 )
 from onrecord.storage.sqlite.schema import Seen, look, translated
 from onrecord.storage.sqlite.spellings import list_spellings
+from onrecord.storage.sqlite.stamps import StampReader
 
 _IDLE_READERS_MAX_COUNT = 8
 _CREATE_TRIES = 20
 _CREATE_PAUSE_S = 0.01
 _LIMITS = MergeLimits()
 
-_Asked = ParamSpec("_Asked")
-_Answer = TypeVar("_Answer")
 
-
-def _reading(
-    method: Callable[Concatenate[SqliteReader, _Asked], _Answer],
-) -> Callable[Concatenate[SqliteReader, _Asked], _Answer]:
-    """Let only our errors out of a reader's method."""
-
-    @wraps(method)
-    def call(reader: SqliteReader, /, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
-        with translated():
-            return method(reader, *args, **kwargs)
-
-    return call
-
-
-class SqliteReader(LastAnswers):
+class SqliteReader(StampReader):
     """One consistent read; see `onrecord.ports.index.IndexReader`."""
 
     def __init__(self, connection: sqlite3.Connection, seen: Seen, memory: DeltaMemory, members: MemberMemory) -> None:
-        super().__init__()
-        self._connection = connection
+        super().__init__(connection)
         self._seen = seen
         self._memory = memory
         self._members = members
 
-    @_reading
+    @reading
     def get_watermarks(self) -> Mapping[LogId, int]:
         """Return entries taken in, per log."""
         return {LogId(log): entries for log, entries in self._connection.execute("SELECT log, entries FROM watermarks")}
 
-    @_reading
+    @reading
     def find_ids(self, prefix: str, limit: int) -> Sequence[RecordId]:
         """Return at most `limit` record ids that begin with `prefix`, ascending."""
         return catalogue.find_ids(self._connection, prefix, limit)
 
     @asked_again
-    @_reading
+    @reading
     def get_current(self, record: RecordId) -> VersionHead | None:
         """Return the shown version; turns and displaced versions excluded."""
         return catalogue.get_current(self._connection, record)
 
     @asked_again
-    @_reading
+    @reading
     def list_versions(self, record: RecordId) -> Sequence[VersionHead]:
         """Return every version of a record in order, displaced ones included."""
         return catalogue.list_versions(self._connection, record)
 
-    @_reading
+    @reading
     def list_turns(self, record: RecordId) -> Sequence[VersionHead]:
         """Return the turns of a transcript by ordinal."""
         return catalogue.list_turns(self._connection, record)
 
-    @_reading
+    @reading
     def find_by_text(
         self, workspace: str | None, text_sha256: bytes, status: str | None = "current"
     ) -> Sequence[VersionHead]:
         """Return current versions of a status, or all, with this text hash, by id; None: of any workspace."""
         return catalogue.find_by_text(self._connection, workspace, text_sha256, status)
 
-    @_reading
+    @reading
     def list_conflicts(self, statuses: Collection[str], *, has_file: bool = False) -> Sequence[VersionHead]:
         """Return the current versions of kind `conflict` with one of these statuses, by record time, then id."""
         return mentions.list_conflicts(self._connection, statuses, has_file=has_file)
 
-    @_reading
+    @reading
     def find_conflicts(self, records: Collection[RecordId]) -> Mapping[RecordId, Sequence[RecordId]]:
         """Return, for those of the records that open conflicts have as members, their ids."""
         return mentions.find_conflicts(self._connection, records)
 
-    @_reading
+    @reading
     def list_unsettled(self, log: LogId, limit: int) -> Sequence[VersionHead]:
         """Return at most `limit` displaced versions of a log that no other version mentions, by entry."""
         return mentions.list_unsettled(self._connection, log, limit)
 
-    @_reading
+    @reading
     def find_displaced(self, path: str) -> Sequence[VersionHead]:
         """Return the displaced versions whose bytes were at this path, by log and seq."""
         return mentions.find_displaced(self._connection, path)
 
-    @_reading
+    @reading
     def list_spellings(self, folded: str) -> Sequence[str]:
         """Return the workspaces of all heads whose name folds to this, first recorded first."""
         return list_spellings(self._connection, folded)
 
-    @_reading
+    @reading
     def find_turn(self, source: str, session: str, turn: str) -> VersionHead | None:
         """Return the turn of this name; of several the first in order."""
         return catalogue.find_turn(self._connection, source, session, turn)
 
-    @_reading
+    @reading
     def get_last_turn(self, source: str, session: str) -> VersionHead | None:
         """Return the turn with the greatest ordinal of a session; of several the last in order."""
         return catalogue.get_last_turn(self._connection, source, session)
 
-    @_reading
+    @reading
     def find_by_key(self, key: str) -> Sequence[VersionHead]:
         """Return the heads written under an idempotency key, by log and seq; none for an empty key."""
         return catalogue.find_by_key(self._connection, key)
 
-    @_reading
+    @reading
     def list_loose(self, log: LogId, kind: str) -> Sequence[VersionHead]:
         """Return the loose documents of one kind of a log, by seq."""
         return loose.list_loose(self._connection, log, kind)
 
-    @_reading
+    @reading
     def get_loose(self, ref: EntryRef) -> VersionHead | None:
         """Return one loose document."""
         return loose.get_loose(self._connection, ref)
 
-    @asked_again
-    @_reading
-    def get_file(self, path: str) -> FileStamp | None:
-        """Return the stamp of one file."""
-        return next(iter(stamps.list_files(self._connection, "WHERE path = ?", path)), None)
-
-    @_reading
-    def list_files(self) -> Sequence[FileStamp]:
-        """Return all stamps, by path."""
-        return stamps.list_files(self._connection)
-
-    @_reading
-    def page_files(self, after: str, limit: int) -> Sequence[FileRow]:
-        """Return at most `limit` stamps with a path behind `after`, by path."""
-        return stamps.page_files(self._connection, after, limit)
-
-    @asked_again
-    @_reading
-    def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
-        """Return the stamps of the files that hold a record, by path."""
-        return stamps.list_files(self._connection, "WHERE record = ?", record)
-
-    @_reading
-    def list_pending(self) -> Sequence[FileStamp]:
-        """Return the stamps that are pending, by path."""
-        return stamps.list_files(self._connection, "WHERE pending = 1")
-
-    @_reading
+    @reading
     def find_by_path(self, path: str) -> Sequence[VersionHead]:
         """Return current, status `current` versions that were last recorded at exactly this path, by id."""
         return catalogue.find_by_path(self._connection, path)
 
-    @_reading
-    def list_touched(self) -> Sequence[RecordId]:
-        """Return the records that were touched and not judged since, ascending."""
-        return stamps.list_touched(self._connection)
-
-    @_reading
-    def has_place(self, folded_path: str) -> bool:
-        """Tell whether a file is known at the same place."""
-        row = self._connection.execute("SELECT 1 FROM files WHERE place = ? LIMIT 1", (folded_path,)).fetchone()
-        return row is not None
-
-    @_reading
+    @reading
     def match(self, terms: Sequence[str], allowed: Filter) -> Candidates:
         """Return all postings of the terms in documents that pass the filter, and the statistics."""
         delta = self._memory.get(self._connection, self._seen)
         return match(self._connection, self._seen, delta, self._members, terms, allowed)
 
-    @_reading
+    @reading
     def get_heads(self, documents: Collection[int]) -> Mapping[int, VersionHead]:
         """Return the heads of document numbers got from `match` in the same read."""
         return catalogue.get_heads(self._connection, documents)
 
-    @_reading
+    @reading
     def count(self) -> Mapping[str, int]:
         """Return counts: records, versions, turns, files."""
         return catalogue.count(self._connection)

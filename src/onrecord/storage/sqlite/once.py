@@ -1,13 +1,16 @@
-"""Questions that are asked again in one read: the last answer is kept, as a read sees one state."""
+"""What the methods of a read share: our errors alone come out; the last answer is kept, as a read sees one state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
+
+from onrecord.storage.sqlite.schema import translated
 
 _Key = TypeVar("_Key")
 _Answer = TypeVar("_Answer")
+_Asked = ParamSpec("_Asked")
 
 
 class LastAnswers:
@@ -18,6 +21,17 @@ class LastAnswers:
 
 
 _Reader = TypeVar("_Reader", bound=LastAnswers)
+
+
+def reading(method: Callable[Concatenate[_Reader, _Asked], _Answer]) -> Callable[Concatenate[_Reader, _Asked], _Answer]:
+    """Let only our errors out of a reader's method."""
+
+    @wraps(method)
+    def call(reader: _Reader, /, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer:
+        with translated():
+            return method(reader, *args, **kwargs)
+
+    return call
 
 
 def asked_again(method: Callable[[_Reader, _Key], _Answer]) -> Callable[[_Reader, _Key], _Answer]:

@@ -19,7 +19,7 @@ from onrecord.domain.heads import LOOSE_LOGS
 from onrecord.domain.postings import PACKING_VERSION
 from onrecord.domain.terms import ANALYZER_VERSION
 
-_TABLES_VERSION = 5
+_TABLES_VERSION = 6
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
 
 # What a query about versions and turns asks of `heads`: loose documents are neither.
@@ -86,6 +86,7 @@ CREATE INDEX heads_displaced ON heads (path) WHERE is_displaced = 1;
 CREATE INDEX mentions_by_entry ON mentions (log, seq);
 CREATE INDEX files_by_record ON files (record);
 CREATE INDEX files_by_place ON files (place);
+CREATE INDEX files_by_inode ON files (inode, device);
 CREATE INDEX files_pending ON files (path) WHERE pending = 1;
 """
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.index import FileRow, FileStamp
+from onrecord.storage.sqlite.once import LastAnswers, asked_again, reading
 from onrecord.storage.sqlite.schema import build_damage
 
 _COLUMNS = "path, record, size_bytes, mtime_ns, ctime_ns, device, inode, sha256, checked_ns, log, seq, pending"
@@ -34,6 +35,13 @@ def list_files(connection: sqlite3.Connection, where: str = "", *values: object)
         return [_read_stamp(*row) for row in rows]
     except (ValueError, TypeError) as error:
         raise build_damage("a stamp cannot be read") from error
+
+
+def count_filed(connection: sqlite3.Connection) -> int:
+    """Return how many records have a stamp of a file elsewhere than below `events/`."""
+    query = "SELECT count(DISTINCT record) FROM files WHERE substr(path, 1, 7) <> 'events/'"
+    (count,) = connection.execute(query).fetchone()
+    return int(count)
 
 
 def _read_stamp(
@@ -65,3 +73,58 @@ def page_files(connection: sqlite3.Connection, after: str, limit: int) -> list[F
         "ORDER BY path LIMIT ?",
         (after, limit),
     ).fetchall()
+
+
+class StampReader(LastAnswers):
+    """The part of `onrecord.ports.index.IndexReader` that is about files."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    @asked_again
+    @reading
+    def get_file(self, path: str) -> FileStamp | None:
+        """Return the stamp of one file."""
+        return next(iter(list_files(self._connection, "WHERE path = ?", path)), None)
+
+    @reading
+    def list_files(self) -> Sequence[FileStamp]:
+        """Return all stamps, by path."""
+        return list_files(self._connection)
+
+    @reading
+    def page_files(self, after: str, limit: int) -> Sequence[FileRow]:
+        """Return at most `limit` stamps with a path behind `after`, by path."""
+        return page_files(self._connection, after, limit)
+
+    @asked_again
+    @reading
+    def find_files_of(self, record: RecordId) -> Sequence[FileStamp]:
+        """Return the stamps of the files that hold a record, by path."""
+        return list_files(self._connection, "WHERE record = ?", record)
+
+    @reading
+    def count_filed(self) -> int:
+        """Return how many records have a stamp of a file elsewhere than below `events/`."""
+        return count_filed(self._connection)
+
+    @reading
+    def list_pending(self) -> Sequence[FileStamp]:
+        """Return the stamps that are pending, by path."""
+        return list_files(self._connection, "WHERE pending = 1")
+
+    @reading
+    def find_files_at(self, folded_path: str) -> Sequence[FileStamp]:
+        """Return the stamps of the files at the same place, in any spelling, by path."""
+        return list_files(self._connection, "WHERE place = ?", folded_path)
+
+    @reading
+    def find_files_by_inode(self, device: int, inode: int) -> Sequence[FileStamp]:
+        """Return the stamps of the files with this inode, by path."""
+        return list_files(self._connection, "WHERE inode = ? AND device = ?", str(inode), str(device))
+
+    @reading
+    def list_touched(self) -> Sequence[RecordId]:
+        """Return the records that were touched and not judged since, ascending."""
+        return list_touched(self._connection)
