@@ -123,6 +123,7 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         path = Path(onrecord.vault, str(onrecord("read", str(call("remember", f"gone {number}")["id"])).data["path"]))
         path.unlink()
     call("missing")
+    call("missing", "--retire", at_terminal=True)
     asking = f"kb: true\nprotection: locked\ngovernance: {{purpose: {'x' * 180}}}\n"
     for number in range(4):
         Path(onrecord.vault, f"memories/asking {number}.md").write_text(f"---\n{asking}---\nasking {number}\n")

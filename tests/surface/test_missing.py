@@ -23,11 +23,11 @@ def paths(onrecord: CommandLine) -> dict[str, Path]:
 AT_TERMINAL = replace(SERVICES, name_caller=lambda *_: Caller(Channel.TERMINAL))
 
 
-def retire(onrecord: CommandLine, monkeypatch: pytest.MonkeyPatch) -> Done:
+def retire(onrecord: CommandLine, monkeypatch: pytest.MonkeyPatch, *, as_json: bool = True) -> Done:
     """Retire what is missing as a person at a terminal does."""
     with monkeypatch.context() as patch:
         patch.setattr("tests.surface.cli.SERVICES", AT_TERMINAL)
-        return onrecord("repair", "missing", "--retire")
+        return onrecord("repair", "missing", "--retire", as_json=as_json)
 
 
 def test_missing_memories_are_listed_with_what_is_left_of_the_wait(onrecord: CommandLine, paths) -> None:
@@ -62,8 +62,31 @@ def test_the_user_retires_at_once_though_retirement_is_suspended(
     assert "5 of 5 memories" in finding["message"]
     done = retire(onrecord, monkeypatch)
     assert (done.data["retired"], done.data["total"], done.data["missing"]) == (5, 0, [])
+    named = {item["id"]: (item["title"], item["path"]) for item in done.data["retired_memories"]}
+    places = {record: str(path.relative_to(onrecord.vault)) for record, path in paths.items()}
+    assert named == {record: (text, places[record]) for record, text in zip(paths, TEXTS, strict=True)}
     assert {onrecord("read", record).data["status"] for record in paths} == {"retired"}
     assert onrecord("status").data["missing"] == {"records": 0, "retirement_suspended": False}
+
+
+def test_what_was_retired_is_named_for_a_person_and_as_far_as_the_page_has_room(
+    onrecord: CommandLine, paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *others = paths.values()
+    first.unlink()
+    shown = retire(onrecord, monkeypatch, as_json=False).out
+    assert f"retired  {next(iter(paths))}  {first.relative_to(onrecord.vault)}  apples grow" in shown
+    assert "1 retired now" in shown
+    for path in others:
+        path.unlink()
+    monkeypatch.setenv("ONRECORD_PAGE_BYTES", "4096")
+    for number in range(60):
+        text = f"{number} " + "many words " * 12
+        record = onrecord("remember", text).data["id"]
+        (Path(onrecord.vault) / onrecord("read", record).data["path"]).unlink()
+    done = retire(onrecord, monkeypatch)
+    assert (done.data["retired"], done.data["truncated"]) == (64, True)
+    assert 0 < len(done.data["retired_memories"]) < 64
 
 
 def test_a_retired_memory_without_a_file_is_in_order(

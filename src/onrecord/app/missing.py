@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from onrecord.app.absences import list_missing, retire_missing
 from onrecord.app.admission import admit
@@ -14,6 +14,7 @@ from onrecord.app.retaking import take_back_files
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import describe_missing
 from onrecord.domain.absences import Absences
+from onrecord.domain.ids import RecordId
 
 
 def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
@@ -21,7 +22,8 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
 
     Returns:
         data: missing[] {id, title, path, since, left_s} by id, as many as the page has room for (`truncated`), left_s
-        in seconds of opened time; total, records (how many should have a file), retirement_suspended, retired.
+        in seconds of opened time; total, records (how many should have a file), retirement_suspended; retired (how many
+        were retired now) and retired_memories[] {id, title, path} by id, as far as the page has room (`truncated`).
 
     Raises:
         ApprovalRequiredError: `retire` and the caller is not at a terminal.
@@ -34,22 +36,24 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
     reply = Reply()
     session.refresh(reply)
     reconcile(session, reply)
-    retired = _retire_all(session, reply) if is_retiring else 0
+    retired = _retire_all(session, reply) if is_retiring else []
     absences = session.store.absences.read()
-    items = take_page(_describe(session, absences), session.policy.page_bytes)
+    named = take_page(_name(session, retired), session.policy.page_bytes // 2)
+    items = take_page(_describe(session, absences), session.policy.page_bytes // 2)
     reply.data = {
         "missing": items,
         "total": len(absences.missing),
         "records": absences.records,
         "retirement_suspended": describe_missing(session, reply)["retirement_suspended"],
-        "retired": retired,
+        "retired": len(retired),
+        "retired_memories": named,
     }
-    if len(items) < len(absences.missing):
+    if len(items) < len(absences.missing) or len(named) < len(retired):
         reply.data["truncated"] = True
     return reply
 
 
-def _retire_all(session: Session, reply: Reply) -> int:
+def _retire_all(session: Session, reply: Reply) -> list[RecordId]:
     with session.write() as unit:
         absences = session.store.absences.read()
         with session.index.read() as reader:
@@ -57,7 +61,15 @@ def _retire_all(session: Session, reply: Reply) -> int:
         gone = [head.id for head in take_back_files(session, unit, lost, reply)]
         retired = retire_missing(session, unit, gone, reply, session.caller.actor)
         session.store.absences.write(absences.drop(retired))
-    return len(retired)
+    return retired
+
+
+def _name(session: Session, records: Sequence[RecordId]) -> Iterator[dict[str, object]]:
+    with session.index.read() as reader:
+        for record in sorted(records):
+            head = reader.get_current(record)
+            if head is not None:
+                yield {"id": record, "title": head.title, "path": head.path}
 
 
 def _describe(session: Session, absences: Absences) -> Iterator[dict[str, object]]:

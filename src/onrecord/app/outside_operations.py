@@ -37,7 +37,8 @@ MISSING: Final = Operation(
     (Argument("retire", Kind.FLAG, "retire them now; the user alone may, at a terminal"),),
     (
         "missing", *(f"missing[].{name}" for name in ("id", "title", "path", "since", "left_s")),
-        "total", "records", "retirement_suspended", "retired", "truncated?",
+        "total", "records", "retirement_suspended", "retired",
+        "retired_memories", *(f"retired_memories[].{name}" for name in ("id", "title", "path")), "truncated?",
     ),
     group="repair",
 )  # fmt: skip

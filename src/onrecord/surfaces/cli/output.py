@@ -205,6 +205,9 @@ def _print_verify(data: Data) -> None:
 
 
 def _print_missing(data: Data) -> None:
+    for item in data["retired_memories"]:
+        _say(f"retired  {item['id']}  {item['path']}  {item['title']}")
+    _print_cut(len(data["retired_memories"]), data["retired"], "retired memories")
     for item in data["missing"]:
         left = f"{item['left_s'] / 3_600:.1f} h of the wait left"
         _say(f"{item['id']}  since {item['since']}  {left}  {item['path']}  {item['title']}")
