@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onrecord.app.branches import plan_parents
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found, Identity
 from onrecord.app.indexing import read_own_text
+from onrecord.app.joining import plan_edit
 from onrecord.app.session import Session
 from onrecord.app.stamps import has_hash
 from onrecord.domain.errors import DamagedError, NewerFormatError
@@ -33,7 +33,7 @@ class Judgement:
         record: Its record.
         ref: The version whose bytes it holds, None where they are those of none; without meaning beside a change.
         change: The version that it asks for, None where its bytes are known.
-        is_branch: Whether that version leaves another tip of the record beside it.
+        is_branch: Whether that version leaves another tip of the record beside it, or takes one in.
     """
 
     record: RecordId
@@ -81,9 +81,7 @@ def judge_file(
     claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
     base = held or claimed or head
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
-    parents, is_branch = plan_parents(session, reader, head if base.is_displaced else base)
-    if base.is_displaced:  # marks of git stood there, or a copy was put over the file: the edit comes from both
-        parents = (*parents, base.ref)
+    parents, is_branch = plan_edit(session, reader, found, head, base, stamps)
     draft = replace(draft, parents=parents, protection=find_protection(session, head))
     return Judgement(head.id, change=Change("record.observe", draft), is_branch=is_branch)
 

@@ -52,8 +52,9 @@ def says_the_same(one: bytes, other: bytes, yaml: YamlReader) -> bool:
     """Tell whether two files differ in nothing but keys that OnRecord owns."""
     if one == other:
         return True
-    return _drop_copies(one, yaml) == _drop_copies(other, yaml)
+    return drop_copies(one, yaml) == drop_copies(other, yaml)
 
 
-def _drop_copies(data: bytes, yaml: YamlReader) -> bytes:
+def drop_copies(data: bytes, yaml: YamlReader) -> bytes:
+    """Return a file without the keys that OnRecord owns."""
     return replace_keys(data, dict.fromkeys(SERVER_KEYS), yaml)
