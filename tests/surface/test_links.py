@@ -349,7 +349,9 @@ def test_init_accepts_record_folders_that_are_links_already_and_says_so(bare: Co
     assert bare("link", "--list").data["links"][0]["state"] == "open"
     assert bare("link", "memories").error["code"] == "approval_required"
     assert bare("unlink", "memories").error["code"] == "approval_required"
-    assert bare("link").status == 2
+    assert bare("link").data == bare("link", "--list").data
+    refused = bare("link", "memories", "--list")
+    assert (refused.status, refused.error["field"]) == (2, "list")
     assert str(notes) in bare("link", "--list", as_json=False).out
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import onrecord as package
+from onrecord.ports.index import IndexBatch
+from onrecord.storage.sqlite.index import SqliteIndex
 from tests.surface.cli import CommandLine, Done
 from tests.vaults import make_vault
 
@@ -216,6 +218,33 @@ def test_a_folder_that_becomes_a_link_between_two_questions_is_not_followed(desk
         assert list(vault.find("kumquat")) == list(vault.find("quandong")) == []
 
 
+def test_many_files_change_the_index_together_when_they_come_change_and_go(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applied: list[IndexBatch] = []
+    apply = SqliteIndex.apply
+
+    def count(index: SqliteIndex, batch: IndexBatch) -> None:
+        applied.append(batch)
+        apply(index, batch)
+
+    paths = [desk.write(f"{number}.md", f"kumquat {number}") for number in range(450)]
+    monkeypatch.setattr(SqliteIndex, "apply", count)
+    assert desk.add(desk.folder).data["sections"] == 450
+    assert sum(bool(batch.documents) for batch in applied) <= 3
+    assert len(desk.find("kumquat", "--limit", "50")) == 50
+    for path in paths:
+        path.unlink()
+    paths[0].write_text("quandong")
+    applied.clear()
+    assert desk.ask("source", "list").data["sources"][0]["files"] == 1
+    assert sum(bool(batch.dropped) for batch in applied) <= 4
+    assert desk.find("kumquat") == []
+    assert len(desk.find("quandong")) == 1
+    desk.ask("source", "remove", "claude", at_terminal=True)
+    assert desk.find("quandong") == []
+
+
 def test_names_and_places_are_taken_once(desk: Desk) -> None:
     path = desk.write("a.md", "kumquat")
     desk.add(path, "notes")
@@ -266,7 +295,7 @@ def test_front_matter_of_another_program_claims_nothing(desk: Desk) -> None:
     assert desk.ask("read", kept).data["text"] == "a memory"
 
 
-def test_sections_are_no_versions(desk: Desk) -> None:
+def test_sections_are_no_versions(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     before = desk.ask("status").data
     desk.add(desk.write("CLAUDE.md", "# a\nkumquat\n# b\nkumquat\n"))
     (section, _) = desk.find("kumquat")
@@ -279,7 +308,10 @@ def test_sections_are_no_versions(desk: Desk) -> None:
         assert error["code"] == "invalid_input"
         assert "versions" in error["reason"]
     assert desk.find("kumquat", "--as-of", "2999-01-01") == []
-    assert desk.find("kumquat", "--workspace", "default") == []
+    for workspace in ("default", "claude", "acme"):
+        assert desk.find("kumquat", "--workspace", workspace) == []
+    monkeypatch.setenv("ONRECORD_WORKSPACE", "acme")
+    assert {hit["source"] for hit in desk.find("kumquat")} == {"claude"}
     after = desk.ask("status").data
     assert after["counts"] == before["counts"]
     assert after["ledger"] == before["ledger"]

@@ -9,6 +9,7 @@ from onrecord.app.callers import check_user
 from onrecord.app.outside_operations import LINK, UNLINK
 from onrecord.app.reconcile import reconcile
 from onrecord.app.session import Reply, Session
+from onrecord.domain.errors import InvalidInputError
 from onrecord.ports.links import AllowedLink
 
 
@@ -16,7 +17,7 @@ def link(session: Session, given: Mapping[str, object]) -> Reply:
     """Allow a link, or make one and allow it, and take in the files behind it; or list what is allowed.
 
     Returns:
-        data: links[] {path, target, state}: the one allowed, or with `list` all of them, by path.
+        data: links[] {path, target, state}: the one allowed; with `list`, or without a path, all of them, by path.
 
     Raises:
         InvalidInputError: the call is refused, or a link may not lie there or lead there.
@@ -25,7 +26,12 @@ def link(session: Session, given: Mapping[str, object]) -> Reply:
         StorageFailedError: nothing was allowed.
     """
     arguments = admit(LINK, given)
-    if "list" in arguments:
+    named = [name for name in ("path", "target") if name in arguments]
+    if arguments.get("list") and named:
+        raise InvalidInputError("list takes no path", field="list", hint="Leave one of the two out.")
+    if named == ["target"]:
+        raise InvalidInputError("which link leads there is not said", field="path", hint="Such as memories/work.")
+    if not named:
         return Reply(data={"links": [_describe(item) for item in session.store.links.list_links()]})
     check_user(session.caller, "allow a link to be followed")
     reply = Reply()

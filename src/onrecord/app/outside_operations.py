@@ -44,14 +44,13 @@ MISSING: Final = Operation(
 )  # fmt: skip
 LINK: Final = Operation(
     "link",
-    "Follow a folder link in the vault on this machine; made if a target is named. Yours alone to allow.",
+    "Follow a folder link in the vault on this machine, made if a target is named; or list them. Yours alone to allow.",
     (
-        Argument("path", Kind.PATH, "the link, such as memories/work", False, True),
+        Argument("path", Kind.PATH, "the link, such as memories/work; without it the links are listed", False, True),
         Argument("target", Kind.PATH, "folder that it leads to, to make the link", False, True),
-        Argument("list", Kind.FLAG, "list the links that are allowed"),
+        Argument("list", Kind.FLAG, "list the links that are allowed, as without a path"),
     ),
     _LINKS,
-    exclusive=(("path",), ("list",)),
 )
 UNLINK: Final = Operation(
     "unlink",

@@ -11,7 +11,7 @@ from onrecord.domain.errors import OnRecordError
 from onrecord.domain.heads import NATIVE_LOG, SHARED, Partition, VersionHead
 from onrecord.domain.ids import EntryRef
 from onrecord.domain.sections import Section, make_section_id, name_section
-from onrecord.ports.index import Document, Index, IndexBatch, PackedDocument
+from onrecord.ports.index import Document, Index, IndexBatch, IndexReader, PackedDocument
 from onrecord.ports.native import LeftOut, NativeFile, NativeShelf, NativeSource
 from onrecord.ports.system import Clock
 
@@ -28,6 +28,9 @@ _NOTHING = PackedDocument([], [], [], [], 0, 0)
 
 _NAMES_A_PIECE = 500
 _BYTES_A_PIECE = 256 * 1024
+# So many files, or so many bytes of them, change the index together.
+_FILES_A_BATCH = 200
+_BYTES_A_BATCH = 1 << 20
 # A file saved within this time before it was read may have been saved again in the same tick.
 _SAME_TICK_NS = 2_000_000_000
 
@@ -83,6 +86,20 @@ def _is_settled(stamp: str, file: NativeFile) -> bool:
     return not 0 <= checked_ns - file.mtime_ns < _SAME_TICK_NS
 
 
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What the index is to have of one file: these documents in place of what it has; none forgets the file.
+
+    `known`: the document that must still stand for the file, None where any may.
+    """
+
+    source: str
+    path: str
+    documents: Sequence[Document] = ()
+    known: VersionHead | None = None
+    size_bytes: int = 0
+
+
 def list_refs(source: str, path: str, head: VersionHead | None) -> list[EntryRef]:
     """Return the documents of a file that the index has; `head` is the one that stands for the file."""
     places = range(head.size_bytes + 1) if head is not None else ()
@@ -104,9 +121,11 @@ class SourceScan:
         self._known = frozenset(known)
         self._parts = parts
         self._is_done = False
+        self._waiting: list[Intake] = []
         self._begin()
 
     def _begin(self) -> None:
+        self._waiting.clear()
         self.tallies = {source.name: Tally() for source in self.sources}
         self._pieces = self._compare(self.sources, self._known)
 
@@ -120,6 +139,8 @@ class SourceScan:
         while not self._is_done and (pieces is None or pieces > 0):
             try:
                 cost = next(self._pieces, None)
+                if cost is None or (pieces is not None and pieces <= cost):
+                    self._apply()
             except OnRecordError:
                 self._begin()
                 raise
@@ -127,13 +148,25 @@ class SourceScan:
             pieces = None if pieces is None else pieces - (cost or 0)
         return self._is_done
 
+    def _put(self, intake: Intake) -> None:
+        """Let a file wait for others, as a change of the index costs the same for one and for many."""
+        self._waiting.append(intake)
+        size_bytes = sum(waiting.size_bytes for waiting in self._waiting)
+        if len(self._waiting) >= _FILES_A_BATCH or size_bytes >= _BYTES_A_BATCH:
+            self._apply()
+
+    def _apply(self) -> None:
+        if self._waiting:
+            apply_intakes(self._parts, self._waiting)
+            self._waiting.clear()
+
     def _compare(self, sources: Sequence[NativeSource], known: frozenset[str]) -> Iterator[int]:
         """Yield the cost of each piece of work."""
         with self._parts.index.read() as reader:
             heads = {head.path: head for head in reader.list_loose(NATIVE_LOG, FILE_KIND)}
         for path in heads:
             if path.partition("/")[0] not in known:
-                forget(self._parts, *split_path(path))
+                self._put(Intake(*split_path(path)))
                 yield 1
         for source in sources:
             yield from self._compare_source(source, heads)
@@ -151,11 +184,13 @@ class SourceScan:
             head = heads.get(f"{source.name}/{item.path}")
             if head is None or not _is_current(head, source, item):
                 yield 1 + item.size_bytes // _BYTES_A_PIECE
-                taken = take_in_file(self._parts, source, item.path)
+                taken = read_anew(self._parts, source, item.path)
                 if isinstance(taken, LeftOut):
+                    self._put(Intake(source.name, item.path))
                     tally.left_out.append(taken)
                     continue
-                head = taken
+                self._put(taken)
+                head = taken.documents[0].head
             if head.status == NO_TEXT:
                 tally.left_out.append(LeftOut(item.path, _NOT_TEXT))
                 continue
@@ -163,7 +198,7 @@ class SourceScan:
             tally.sections += head.size_bytes
         for path in heads:
             if path.startswith(f"{source.name}/") and path not in met:
-                forget(self._parts, *split_path(path))
+                self._put(Intake(*split_path(path)))
                 yield 1
 
 
@@ -178,38 +213,59 @@ def split_path(path: str) -> tuple[str, str]:
     return source, inner
 
 
-def take_in_file(parts: NativeParts, source: NativeSource, path: str) -> VersionHead | LeftOut:
+def take_in_file(parts: NativeParts, source: NativeSource, path: str) -> None:
     """Read a file anew and let the index have what it says now; what cannot be read is forgotten.
-
-    Returns:
-        The document that stands for the file, or why there is none.
 
     Raises:
         LockTimeoutError, StorageFailedError, DamagedError: as `SourceScan.advance`.
     """
+    taken = read_anew(parts, source, path)
+    apply_intakes(parts, [Intake(source.name, path) if isinstance(taken, LeftOut) else taken])
+
+
+def read_anew(parts: NativeParts, source: NativeSource, path: str) -> Intake | LeftOut:
+    """Read a file; return what the index is to have of it, first the document that stands for it, or why nothing.
+
+    Raises:
+        StorageFailedError, DamagedError: the index cannot be read.
+    """
     read = parts.shelf.read_file(source, path)
     if isinstance(read, LeftOut):
-        forget(parts, source.name, path)
         return read
     file, data = read
     stamp = f"{parts.clock.read().wall_us * 1_000} {_write_stamp(file)}"
-    known = _get_head(parts, source.name, path)
-    if known is not None and _is_same(known, source, file, hash_native(data)):
-        head = known._replace(key=stamp)
-        with parts.hold():
-            if _get_head(parts, source.name, path) == known:
-                parts.index.apply(IndexBatch([Document(head, _NOTHING)], dropped=[known.ref]))
-        return head
-    documents = parts.build(source, file, data, choose_partition(source), stamp)
-    with parts.hold():
-        dropped = list_refs(source.name, path, _get_head(parts, source.name, path))
-        parts.index.apply(IndexBatch(documents, dropped=dropped))
-    return documents[0].head
-
-
-def _get_head(parts: NativeParts, source: str, path: str) -> VersionHead | None:
     with parts.index.read() as reader:
-        return reader.get_loose(name_section(make_section_id(source, path, 0)))
+        known = _get_head(reader, source.name, path)
+    if known is not None and _is_same(known, source, file, hash_native(data)):
+        return Intake(source.name, path, [Document(known._replace(key=stamp), _NOTHING)], known)
+    documents = parts.build(source, file, data, choose_partition(source), stamp)
+    return Intake(source.name, path, documents, size_bytes=file.size_bytes)
+
+
+def apply_intakes(parts: NativeParts, intakes: Sequence[Intake]) -> None:
+    """Let the index have what some files say, all at once; each file is named once.
+
+    Raises:
+        LockTimeoutError, StorageFailedError, DamagedError: as `SourceScan.advance`.
+    """
+    with parts.hold():
+        documents: list[Document] = []
+        dropped: list[EntryRef] = []
+        with parts.index.read() as reader:
+            for intake in intakes:
+                head = _get_head(reader, intake.source, intake.path)
+                if intake.known is None:
+                    dropped += list_refs(intake.source, intake.path, head)
+                    documents += intake.documents
+                elif intake.known == head:
+                    dropped.append(head.ref)
+                    documents += intake.documents
+        if documents or dropped:
+            parts.index.apply(IndexBatch(documents, dropped=dropped))
+
+
+def _get_head(reader: IndexReader, source: str, path: str) -> VersionHead | None:
+    return reader.get_loose(name_section(make_section_id(source, path, 0)))
 
 
 def _is_same(known: VersionHead, source: NativeSource, file: NativeFile, digest: bytes) -> bool:
@@ -221,15 +277,3 @@ def _is_same(known: VersionHead, source: NativeSource, file: NativeFile, digest:
 def hash_native(data: bytes) -> bytes:
     """Return the hash by which a file is told from its other states; never that of a record's text."""
     return hashlib.sha256(b"onrecord/native/v1\0" + data).digest()
-
-
-def forget(parts: NativeParts, source: str, path: str) -> None:
-    """Let the index forget a file.
-
-    Raises:
-        LockTimeoutError, StorageFailedError, DamagedError: as `SourceScan.advance`.
-    """
-    with parts.hold():
-        refs = list_refs(source, path, _get_head(parts, source, path))
-        if refs:
-            parts.index.apply(IndexBatch(dropped=refs))

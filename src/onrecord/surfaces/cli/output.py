@@ -135,7 +135,7 @@ def _print_unlinked(data: Data) -> None:
 
 def _print_links(data: Data) -> None:
     if not data["links"]:
-        print("no link is followed")
+        print("no link is followed; `onrecord link PATH TARGET` makes one, such as memories/work ~/Notes")
     for item in data["links"]:
         _say(f"{item['path']} -> {item['target']}  [{item['state']}]")
 
