@@ -100,11 +100,11 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
             `opening` and raised by the first write.
         InvalidInputError, LimitExceededError: client, agent or workspace of the settings is no name.
     """
-    from onrecord.app.session import Reply
+    from onrecord.app.session import Degraded, Reply
 
     caller, policy = _admit_caller(settings, caller)
     store = _open_store(settings)
-    opening = Reply()
+    opening = Reply(degraded=[Degraded(reason, mend) for reason, mend in store.beginnings])
     index, is_fresh, is_in_memory = _open_index(store, opening)
     session = _make_session(store, index, policy, caller, is_in_memory)
     session.open_native = _name_opener(store, (settings.vault_folder, settings.state_root))

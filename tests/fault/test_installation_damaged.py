@@ -89,10 +89,16 @@ def test_a_frame_that_is_damaged_in_the_middle_of_the_journal_is_named(onrecord:
 
 def test_without_its_head_a_state_folder_is_set_aside_and_named(onrecord: CommandLine) -> None:
     find_state_file("head.json").unlink()
-    assert onrecord("remember", "second words").status == 0
+    assert "before another command" in onrecord("doctor").data["findings"][0]["mend"]
+    for words in (("find", "words"), ("status",), ("remember", "second words")):
+        (told,) = onrecord(*words).envelope["degraded"]
+        assert told["reason"] == "installation_new"
+        assert "keep it" in told["mend"]
+    assert not onrecord("find", "words").envelope["degraded"], "it is told until the new log has a version"
     assert onrecord("find", "words").data["results"][1:]
     done = onrecord("doctor")
     assert "headless" in list_messages(done, "state_set_aside")
+    assert not any("Remove" in item["mend"] for item in done.data["findings"] if "headless" in item["mend"])
 
 
 def test_a_key_of_another_log_is_named(onrecord: CommandLine, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from onrecord.domain.errors import (
     OnRecordError,
     VaultOfflineError,
 )
+from tests.surface.cli import CommandLine
 from tests.vaults import check_verifies, make_vault, open_session
 
 
@@ -345,3 +346,36 @@ def test_a_taking_over_that_is_cut_off_is_done_again(
         with pytest.raises(KeyboardInterrupt):
             open_session(*places)
     assert list_own_log(*places) == log
+
+
+def test_a_new_log_in_a_copy_of_a_vault_of_this_machine_is_told(
+    onrecord: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert onrecord("remember", "first").status == 0
+    shutil.copytree(onrecord.vault, tmp_path / "copy")
+    copied = CommandLine(monkeypatch, str(tmp_path / "copy"))
+    for words in (("find", "first"), ("remember", "second")):
+        (told,) = copied(*words).envelope["degraded"]
+        assert told["reason"] == "installation_new"
+        assert onrecord.vault in told["mend"]
+    assert not copied("find", "first").envelope["degraded"]
+    assert not onrecord("find", "first").envelope["degraded"]
+    assert "installation_new" in [item["code"] for item in copied("doctor").data["findings"]]
+
+
+def test_what_is_moved_away_and_put_back_as_a_copy_goes_on_and_one_told_otherwise_is_said(
+    onrecord: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert onrecord("remember", "first").status == 0
+    log = onrecord("status").data["log"]
+    machine = Path(onrecord.vault) / ".onrecord"
+    machine.rename(tmp_path / "aside")
+    shutil.copytree(tmp_path / "aside", machine)
+    done = onrecord("status")
+    assert (done.data["log"], done.envelope["degraded"]) == (log, [])
+    Path(onrecord.vault).rename(tmp_path / "elsewhere")
+    elsewhere = CommandLine(monkeypatch, str(tmp_path / "elsewhere"))
+    assert elsewhere("status").data["log"] == log
+    shutil.copytree(tmp_path / "elsewhere", onrecord.vault)
+    (told,) = onrecord("status").envelope["degraded"]
+    assert (told["reason"], log in told["mend"]) == ("installation_new", True)

@@ -109,6 +109,8 @@ CHECKS: Final = (
                  "Nothing needs to be done: the first command that writes begins one."),
             Code("state_set_aside", (_INFO, _WARNING), "an earlier state folder was set aside, with its key",
                  "Keep it while anything of its log may be missing; then move it to where you keep backups."),
+            Code("installation_new", (_INFO,), "this machine has, or had, another installation of this vault",
+                 "Use one of the two folders; keep the other's state folder, which has its key."),
             Code("state_read_only", (_CRITICAL,), "the state folder cannot be written", _PERMISSIONS),
             Code("state_newer_format", (_CRITICAL,), "a newer program wrote the state folder", "Upgrade onrecord."),
         ),

@@ -75,10 +75,14 @@ _TOLD: Final = {
     "index_behind": "the index lacks what the logs hold",
     "index_in_memory": "the index cannot be used where it lies and is made in memory",
     "index_unusable": "the index is absent, damaged or another one",
+    "installation_new": "a new installation has begun here",
     "outside_edits_pending": "outside edits cannot be taken in",
     "locked": "another process writes, so that what it writes is not looked at",
     "reconciling": "not all files have been compared yet: one is being saved, or another process writes",
 }
+
+# Reasons that a finding of another code says, too.
+_NAMED_BY: Final = {"index_in_memory": "index_unusable", "installation_new": "state_set_aside"}
 
 
 @dataclass(slots=True)
@@ -107,7 +111,7 @@ class Examination:
         """Take in why an answer is less than it could be, where nothing that was found says it already."""
         codes = {problem.code for problem in self.problems}
         for item in degraded:
-            is_named = item.reason == "index_in_memory" and "index_unusable" in codes
+            is_named = _NAMED_BY.get(item.reason) in codes
             if item.reason not in codes and not is_named:
                 message = _TOLD.get(item.reason, "the vault cannot be written")
                 severity = find_severity(item.reason)

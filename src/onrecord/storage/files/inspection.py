@@ -9,6 +9,7 @@ from onrecord.domain.checkpoint import format_origin
 from onrecord.domain.errors import OnRecordError, StorageFailedError
 from onrecord.domain.ids import LogId
 from onrecord.domain.problem import Problem, Severity
+from onrecord.storage.files.beginning import find_others
 from onrecord.storage.files.claims import find_strays
 from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.head import read_head
@@ -51,7 +52,7 @@ def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Prob
         yield Problem(".onrecord", 0, "not_a_regular_file", Severity.CRITICAL, f"it cannot be read: {reason}")
 
 
-def inspect_state(state: Disk, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
+def inspect_state(state: Disk, vault_folder: str, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
     """Yield what is wrong with a state folder: files absent or damaged, the key, strays, what was set aside."""
     damaged = list(find_damage(state))
     for error in damaged:
@@ -61,6 +62,7 @@ def inspect_state(state: Disk, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
     yield from _inspect_key(state, log, keys)
     yield from find_strays(state, is_state=True)
     yield from _find_set_aside(state.root)
+    yield from find_others(vault_folder, state.root)
 
 
 def _find_set_aside(folder: str) -> Iterator[Problem]:

@@ -47,6 +47,11 @@ _LOCK_WAIT_S = 10.0
 _TRIES = 5
 _RESTORE = "Put the file back from a copy of {folder}, or move that folder away: a new installation begins then."
 
+_NO_HEAD = (
+    "Put head.json back from a copy of the state folder before another command runs: that begins a new installation "
+    "and sets the folder aside with its key."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class KeyMaker:
@@ -271,7 +276,7 @@ def find_damage(state: Disk) -> Iterator[OnRecordError]:
         yield error
         return
     except OnRecordError as error:
-        yield DamagedError(error.reason, hint=hint)
+        yield DamagedError(error.reason, hint=hint if state.stat(HEAD_NAME) is not None else _NO_HEAD)
         head = None
     found = _read_small(state, LOG_NAME)
     log = (found or b"").decode(errors="replace").strip()

@@ -26,6 +26,7 @@ from onrecord.ports.system import Clock, IdSource
 from onrecord.storage.files.absences import AbsenceFile
 from onrecord.storage.files.adoption import Adoption, find_rollback, read_adoption
 from onrecord.storage.files.backup import Backup
+from onrecord.storage.files.beginning import tell_beginning
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.head import Head, read_head
 from onrecord.storage.files.inspection import inspect_state, inspect_vault, name_absent_state, read_vkey
@@ -86,6 +87,7 @@ class FileVaultStore:
         with storage_errors("open the vault"):
             self._vault = self.open_disk(options.folder)
             self._state = self.open_disk(installation.folder) if installation.folder else None
+        self.beginnings = tell_beginning(options.folder, self.state_folder if may_begin else "")
         self.links = VaultLinks(self._vault, self._state, options.state_root)
         self.backup = Backup(self._state)
         self.absences = AbsenceFile(self._state)
@@ -372,7 +374,7 @@ class FileVaultStore:
             if self._state is None:
                 yield from name_absent_state(self._obstacle)
                 return
-            yield from inspect_state(self._state, self.log, self._keys)
+            yield from inspect_state(self._state, self._vault.root, self.log, self._keys)
             yield from find_bad_heads(self._vault, logs, self.log, read_vkey(self._state, self.log, self._keys))
 
     def _is_exchange_weak(self) -> bool:

@@ -75,7 +75,7 @@ def find_remembered(vault_folder: str, folder: str) -> str:
     """
     logs = set(list_log_ids(vault_folder))
     path = os.path.realpath(vault_folder)
-    others = (other for other in _list_states_at(folder, path) if find_log(other) in logs)
+    others = (other for other in list_states(folder) if read_place(other) == path and find_log(other) in logs)
     return next(others, "")
 
 
@@ -104,12 +104,13 @@ def note_place(vault_folder: str, folder: str, wait_s: float) -> None:
         StorageFailedError: it cannot be written.
     """
     path = os.path.realpath(vault_folder)
-    if _read_place(folder) == path:
+    if read_place(folder) == path:
         return
     with VaultLock((folder + ".lock",), wait_s).hold(), storage_errors("write the state folder"):
-        for other in _list_states_at(folder, path):
+        for other in list_states(folder):
             with suppress(FileNotFoundError):
-                os.unlink(os.path.join(other, PLACE_NAME))
+                if read_place(other) == path:
+                    os.unlink(os.path.join(other, PLACE_NAME))
         state = Disk(folder)
         try:
             temporary = f"{PLACE_NAME}.tmp"
@@ -136,8 +137,8 @@ def sync_absolute(folder: str) -> None:
         os.close(fd)
 
 
-def _list_states_at(folder: str, path: str) -> Iterator[str]:
-    """Yield the other state folders of the same vault id that remember a path, by name."""
+def list_states(folder: str) -> Iterator[str]:
+    """Yield the other state folders of the same vault id, by name."""
     root, own = os.path.split(folder)
     vault = own.partition("-")[0]
     try:
@@ -146,12 +147,10 @@ def _list_states_at(folder: str, path: str) -> Iterator[str]:
         return
     for name in names:
         if name != own and re.fullmatch(rf"{re.escape(vault)}-[0-9a-f]+-[0-9a-f]+", name):
-            other = os.path.join(root, name)
-            if _read_place(other) == path:
-                yield other
+            yield os.path.join(root, name)
 
 
-def _read_place(folder: str) -> str:
+def read_place(folder: str) -> str:
     """Return the path that a state folder remembers; empty for none."""
     try:
         with open(os.path.join(folder, PLACE_NAME), "rb") as file:
