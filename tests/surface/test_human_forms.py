@@ -44,10 +44,12 @@ def test_a_link_that_is_followed_no_more_is_said_to_be_so(capsys) -> None:  # ty
     assert capsys.readouterr().out == "memories/work -> /notes  [followed no more]\n"
 
 
-def test_a_link_without_arguments_is_refused_without_a_word_of_memories(onrecord: CommandLine) -> None:
-    error = onrecord("link").error
-    assert "memory" not in error["reason"]
-    assert error["hint"] == "One of: path; list."
+def test_a_link_without_arguments_lists_the_links_and_says_how_to_make_one(onrecord: CommandLine, tmp_path) -> None:
+    assert onrecord("link", as_json=False).out.startswith("no link is followed; `onrecord link PATH TARGET` makes one")
+    onrecord("link", "memories/work", str(tmp_path), at_terminal=True)
+    (tmp_path / "notes").mkdir()
+    assert onrecord("link", "memories/work", str(tmp_path / "notes"), at_terminal=True).status == 0
+    assert onrecord("link", as_json=False).out == f"memories/work -> {tmp_path / 'notes'}  [open]\n"
 
 
 def test_an_unknown_command_is_told_each_command_once(onrecord: CommandLine) -> None:
