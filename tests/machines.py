@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from onrecord.app.find import find
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
+from onrecord.app.update import update
 from tests.vaults import FixedClock, make_vault, open_reference, open_session
 
 _Answer = TypeVar("_Answer")
+LINES = "".join(f"line {number}\n" for number in range(9))
 
 
 class Machine:
@@ -93,3 +95,15 @@ def make_two(root: Path) -> tuple[Machine, Machine]:
     second.clock.wall_us += 60_000_000
     second.remember("begun on a copy")
     return first, second
+
+
+def make_branches(root: Path) -> tuple[Machine, Machine, str]:
+    """Return two machines that changed one memory apart and then got each other's logs and files."""
+    first, second = make_two(root)
+    record = str(first.call(lambda session: remember(session, {"text": LINES, "title": "Plan"}).data["id"]))
+    bring(first, second)
+    for machine, line in ((first, 0), (second, 8)):
+        given = {"id": record, "old": f"line {line}", "new": f"line {line} changed", "expect": 1}
+        machine.clock.pass_s(60)
+        machine.call(lambda session, given=given: update(session, given).data)  # type: ignore[misc]
+    return first, second, record

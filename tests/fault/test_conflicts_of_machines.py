@@ -17,23 +17,9 @@ from onrecord.app.settle import list_conflicts, settle
 from onrecord.app.update import update
 from onrecord.domain.errors import ConflictError, OnRecordError, StorageFailedError
 from onrecord.storage.files.disk import Disk
-from tests.machines import Machine, bring, bring_log, make_two
+from tests.machines import Machine, bring, bring_log, make_branches
 from tests.surface.test_conflicts import Case
 from tests.vaults import check_verifies, open_session
-
-TEXT = "".join(f"line {number}\n" for number in range(9))
-
-
-def make_branches(root: Path) -> tuple[Machine, Machine, str]:
-    """Return two machines that changed one memory apart and then got each other's logs and files."""
-    first, second = make_two(root)
-    record = str(first.call(lambda session: remember(session, {"text": TEXT, "title": "Plan"}).data["id"]))
-    bring(first, second)
-    for machine, line in ((first, 0), (second, 8)):
-        given = {"id": record, "old": f"line {line}", "new": f"line {line} changed", "expect": 1}
-        machine.clock.pass_s(60)
-        machine.call(lambda session, given=given: update(session, given).data)  # type: ignore[misc]
-    return first, second, record
 
 
 def list_open(machine: Machine) -> list[dict[str, Any]]:

@@ -11,8 +11,8 @@ from onrecord.app.remember import remember
 from onrecord.app.session import Session
 from onrecord.app.settle import list_conflicts
 from onrecord.app.update import update
-from tests.fault.test_conflicts_of_machines import list_open, make_branches, tell
-from tests.machines import Machine, bring, bring_log
+from tests.fault.test_conflicts_of_machines import list_open, tell
+from tests.machines import Machine, bring, bring_log, make_branches
 from tests.surface.test_copies import SYNCTHING, Home
 from tests.vaults import check_verifies
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from onrecord.adapters.git_merge import GitMerger, find_git
+from onrecord.app.capture import capture
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
+from onrecord.app.importing import import_turns
 from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Channel, Session
@@ -17,6 +20,8 @@ from onrecord.app.settle import list_conflicts, settle
 from onrecord.app.update import update
 from onrecord.domain.errors import ApprovalRequiredError, ConflictError, InvalidInputError, StaleVersionError
 from tests.fault.test_edit_in_the_window import Editor, make_meddled
+from tests.machines import bring_log, make_branches
+from tests.surface.test_copies import SYNCTHING, Home
 from tests.vaults import check_verifies, make_vault, open_session
 
 GIT = GitMerger(find_git())
@@ -68,6 +73,55 @@ def test_an_open_conflict_is_listed_with_its_members(case: Case) -> None:
     assert [member.split(" ")[0] for member in members] == [f"{case.record}@2", f"{case.record}@3"]
     log = case.session.store.log
     assert all(member.split(" ")[1].startswith(f"{log}:") for member in members)
+
+
+def test_the_list_tells_origin_and_first_differing_line_of_each_side(case: Case) -> None:
+    (item,) = list_open(case.session)
+    assert item["sides"] == [
+        {"side": "A", "origin": "agent", "line": "line 0 by agent"},
+        {"side": "B", "origin": "file", "line": "line 0"},
+    ]
+
+
+def test_a_long_line_of_a_side_is_cut_and_shows_no_secret(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    home.copy(SYNCTHING, "line 0 of the plan", f"key {token} " + "東京" * 300)
+    home.take_in()
+    (item,) = list_open(home.session)
+    sides = item["sides"]
+    assert isinstance(sides, list)
+    assert sides[0]["line"] == "line 0 of the plan"
+    assert sides[1]["line"].startswith("key [redacted:")
+    assert len(sides[1]["line"]) == 200
+    assert sides[1]["line"].endswith("京…") or sides[1]["line"].endswith("東…")
+
+
+def test_a_conflict_is_not_written_by_update(case: Case) -> None:
+    version = read(case.session, {"id": case.conflict}).data["version"]
+    for change in ({"text": "nothing to see"}, {"tags": ["done"]}, {"old": "Conflict", "new": "Peace"}):
+        with pytest.raises(InvalidInputError, match="decided, not written") as caught:
+            update(case.session, {"id": case.conflict, "expect": version, **change})
+        assert f"onrecord settle {case.conflict}" in caught.value.hint
+    assert case.settle("B")["version"] == 4
+    with pytest.raises(InvalidInputError, match="decided, not written"):
+        update(case.session, {"id": case.conflict, "expect": 2, "text": "nothing to see"})
+
+
+@pytest.mark.parametrize("way", ["capture", "import"])
+def test_captured_turns_attend_to_what_waits_as_any_other_write(tmp_path: Path, way: str) -> None:
+    first, second, _ = make_branches(tmp_path)
+    bring_log(first, second)
+    turn = {"source": "chat", "session": "s", "turn": "t1", "role": "user", "text": "hello"}
+
+    def write(session: Session) -> object:
+        if way == "capture":
+            capture(session, turn)
+        else:
+            import_turns(session, {"path": "-", "source": "chat"}, [json.dumps(turn).encode()], lambda _: None)
+        return list_conflicts(session, {}).data["conflicts"]
+
+    assert len(second.call(write)) == 1  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import CAPTURE
+from onrecord.app.conflicts import attend
 from onrecord.app.content import read_turn_text
 from onrecord.app.outbox import keep_in_backup
 from onrecord.app.places import choose_path, is_unchanged
@@ -105,6 +106,7 @@ def write_turn(session: Session, scrubbed: Scrubbed, reply: Reply) -> None:
     workspace = str(arguments.get("workspace") or session.policy.workspace)
     with session.write() as unit:
         (result,) = append_turns(session, unit, [turn], workspace, reply, scrubbed.rules)
+        attend(session, unit, reply)
     if isinstance(result, TurnExistsError):
         raise result
     block = show_block_id(result.block)

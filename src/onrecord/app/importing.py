@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from onrecord.app.admission import admit
 from onrecord.app.capture import append_turns
 from onrecord.app.catalog import IMPORT
+from onrecord.app.conflicts import attend
 from onrecord.app.content import find_kept
 from onrecord.app.indexing import hash_text
 from onrecord.app.pages import measure
@@ -125,6 +126,7 @@ def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[
 def _write_turns(session: Session, batch: list[tuple[int, Turn]], workspace: str, tally: Tally, reply: Reply) -> None:
     with session.write() as unit:
         results = append_turns(session, unit, [turn for _, turn in batch], workspace, reply)
+        attend(session, unit, reply)
     for (number, _), result in zip(batch, results, strict=True):
         if isinstance(result, TurnExistsError):
             tally.skip(result.reason, line=number)
@@ -232,22 +234,24 @@ def _write_notes(
     reply: Reply,
     rules: set[str],
 ) -> None:
-    with session.write() as unit, session.index.read() as reader:
-        building = _Building(session, unit, reader, workspace)
-        for file in batch:
-            if file.problem:
-                tally.skip(file.problem, path=file.path)
-                continue
-            data, hit = _clean_file(file.data, is_on=session.policy.redact)
-            rules.update(hit)
-            path = _clean_path(file.path, is_on=session.policy.redact)
-            try:
-                tally.duplicates += not building.add(path, data, tuple(sorted(hit)))
-            except InvalidInputError as error:
-                tally.skip(error.reason, path=file.path)
-        if building.changes:
-            session.publish(unit.commit(building.changes, session.caller.actor), reply)
-            tally.imported += len(building.changes)
+    with session.write() as unit:
+        with session.index.read() as reader:
+            building = _Building(session, unit, reader, workspace)
+            for file in batch:
+                if file.problem:
+                    tally.skip(file.problem, path=file.path)
+                    continue
+                data, hit = _clean_file(file.data, is_on=session.policy.redact)
+                rules.update(hit)
+                path = _clean_path(file.path, is_on=session.policy.redact)
+                try:
+                    tally.duplicates += not building.add(path, data, tuple(sorted(hit)))
+                except InvalidInputError as error:
+                    tally.skip(error.reason, path=file.path)
+            if building.changes:
+                session.publish(unit.commit(building.changes, session.caller.actor), reply)
+                tally.imported += len(building.changes)
+        attend(session, unit, reply)
 
 
 @dataclass(slots=True)

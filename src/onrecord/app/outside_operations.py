@@ -69,6 +69,7 @@ CONFLICTS: Final = Operation(
     (
         "conflicts",
         *("conflicts[].id", "conflicts[].title", "conflicts[].members", "conflicts[].state", "conflicts[].since"),
+        *("conflicts[].sides", "conflicts[].sides[].side", "conflicts[].sides[].origin", "conflicts[].sides[].line"),
         *("conflicts[].decision?", "truncated?", "next_offset?", "not_checked?"),
     ),
 )

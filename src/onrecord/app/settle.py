@@ -17,6 +17,7 @@ from onrecord.app.outside_operations import CONFLICTS, SETTLE
 from onrecord.app.pages import fill_page
 from onrecord.app.places import is_whole
 from onrecord.app.session import Channel, Reply, Session
+from onrecord.app.sides import describe_sides
 from onrecord.app.update import locate_current
 from onrecord.domain.ancestry import is_ancestor
 from onrecord.domain.conflict import OPEN, RESOLVED, STATUS_OF_STATE, Conflict
@@ -46,8 +47,9 @@ def list_conflicts(session: Session, given: Mapping[str, object]) -> Reply:
     """List the open conflicts, oldest first; with `all` the settled ones too.
 
     Returns:
-        data: conflicts[] with id, title, members, state, since, decision; truncated and next_offset where the page
-        ended early; not_checked: memories that another installation has changed and that are yet to be compared.
+        data: conflicts[] with id, title, members, sides[] (as of `describe_sides`), state, since, decision; truncated
+        and next_offset where the page ended early; not_checked: memories that another installation has changed and
+        that are yet to be compared.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -82,6 +84,7 @@ def _describe(session: Session, reader: IndexReader, head: VersionHead) -> dict[
         "id": head.id,
         "title": head.title,
         "members": [str(member) for member in conflict.members] if conflict is not None else [],
+        "sides": describe_sides(session, conflict.members) if conflict is not None else [],
         "state": state,
         "since": first.recorded_at,
     }

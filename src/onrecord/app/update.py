@@ -46,7 +46,7 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
         written: merged, the version in which both are, or conflict, the record of their disagreement.
 
     Raises:
-        InvalidInputError, LimitExceededError, NotFoundError: as named.
+        InvalidInputError, LimitExceededError, NotFoundError: as named; a transcript or a conflict is not updated.
         PendingSyncError: the file is ahead of its row.
         StaleVersionError: `expect` is not the current version.
         ConflictError: an old text does not occur exactly once, or the file is too large to take in what it holds.
@@ -74,6 +74,9 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     head, place = locate_current(session, unit, record_id, reply)
     if head.kind == "event":
         raise InvalidInputError("a transcript only grows", field="id", hint="Use capture, or remember a correction.")
+    if head.kind == "conflict":
+        hint = f"`onrecord settle {head.id} --keep A`, `B`, `merge` or `current`; or update the memory itself."
+        raise InvalidInputError("a conflict is decided, not written", field="id", hint=hint)
     if head.version != expect:
         raise StaleVersionError(f"the current version is {head.version}", field="expect")
     base = read_version(session, head, place)
