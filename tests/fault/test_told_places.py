@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from onrecord.app.remember import remember
+from onrecord.app.session import Session
+from onrecord.app.update import update
 from tests.fault.test_known_bytes import reindex, show
-from tests.machines import Machine, bring_file, bring_log, make_two
+from tests.machines import Machine, bring, bring_file, bring_log, make_two
 
 OLD = "memories/default/tea.md"
 COPY = "memories/default/copy.md"
@@ -30,7 +32,15 @@ def keep(machine: Machine, *, is_plain: bool) -> str:
         (machine.vault / OLD).write_text(TEXT)
     else:
         machine.call(lambda session: remember(session, {"text": TEXT, "title": "tea"}))
-    return machine.find("green tea")[0][0]
+    machine.find("green tea")
+
+    def get(session: Session) -> str:
+        with session.index.read() as reader:
+            stamp = reader.get_file(OLD)
+        assert stamp is not None
+        return stamp.record
+
+    return machine.call(get)
 
 
 def act(machine: Machine, step: tuple[str, ...]) -> None:
@@ -115,3 +125,43 @@ def test_a_file_named_as_a_sync_copy_is_the_memory_that_another_machine_made_of_
         assert [record for record, _ in machine.find("stirred")] == [other]
         reindex(machine)
         assert {record for record, _ in machine.find("green tea")} == {kept, other}
+
+
+def test_a_copy_that_was_the_file_while_there_was_none_gives_the_memory_to_the_file_not_named_so(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    record = keep(first, is_plain=False)
+    older = (first.vault / OLD).read_bytes()
+    bring(first, second)
+    second.clock.pass_s(5)
+    second.call(lambda session: update(session, {"id": record, "text": f"{TEXT}stirred", "expect": 1}))
+    newer = (second.vault / OLD).read_bytes()
+    bring_log(second, first)
+    (first.vault / OLD).unlink()
+    (first.vault / SYNCED).write_bytes(older)
+    first.clock.pass_s(5)
+    assert list_places(first) == [(record, SYNCED)]
+    (first.vault / THIRD).write_bytes(newer)
+    first.clock.pass_s(5)
+    for _ in range(2):
+        assert list_places(first) == [(record, THIRD)]
+        reindex(first)
+
+
+def test_a_copy_of_a_memory_that_is_named_as_a_copy_is_no_memory_under_a_fresh_index(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, _ = machines
+    (first.vault / SYNCED).parent.mkdir(parents=True, exist_ok=True)
+    (first.vault / SYNCED).write_text(f"{TEXT}stirred\n")
+    other = first.find("stirred")[0][0]
+    kept = keep(first, is_plain=True)
+    first.call(lambda session: update(session, {"id": other, "text": "black coffee, stirred", "expect": 1}))
+    nested = first.vault / SYNCED.replace(".md", ".sync-conflict-20261107-081500-ABCDEFG.md")
+    nested.write_text(f"{TEXT}stirred\n")
+    first.clock.pass_s(5)
+    for _ in range(2):
+        assert [record for record, _ in first.find("lemon")] == [kept]
+        assert [record for record, _ in first.find("stirred")] == [other]
+        reindex(first)

@@ -11,7 +11,7 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.judging import has_bytes
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import COPY_MARK, stamp_file
-from onrecord.domain.copy_names import list_originals
+from onrecord.domain.copy_names import is_named_copy, list_originals
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.likeness import is_likely_edit
@@ -51,6 +51,13 @@ def hold_back(session: Session, states: Mapping[str, FileState]) -> set[str]:
     return held
 
 
+def split_nested(held: Sequence[FileState]) -> tuple[list[FileState], list[FileState]]:
+    """Return the files that may be copies, apart from those that may be copies of such, which are told last."""
+    paths = {state.path for state in held}
+    nested = {path for path in paths if any(name.original in paths for name in list_originals(path))}
+    return [state for state in held if state.path not in nested], [state for state in held if state.path in nested]
+
+
 def add_orphans(session: Session, comparison: Comparison) -> list[str]:
     """Return the files that differ, and the copies whose memory has lost its file: they may be that file now."""
     orphans: list[str] = []
@@ -84,6 +91,8 @@ def may_be_copy(session: Session, reader: IndexReader, found: Found) -> bool:
     claim = found.record.claimed_id
     if claim is not None:
         return reader.get_current(claim) is not None
+    if is_named_copy(found.state.path):
+        return True
     is_beside = any(session.store.stat_file(name.original) is not None for name in list_originals(found.state.path))
     return is_beside or bool(reader.find_displaced(found.state.path))
 
@@ -94,7 +103,8 @@ def find_copied(session: Session, reader: IndexReader, found: Found) -> VersionH
     That is the one whose id it names, if its name is a copy's or its text is an edit of one of the memory's (an exact
     duplicate under a name of its own was made by a person, as another memory). Without an id it is the one whose file
     the name tells, if only a sync program gives such names or the text is an edit; or the one as whose copy the same
-    bytes were kept before. The very bytes of a memory that has no file are no copy, whatever the name.
+    bytes were kept before, or that said them once, if only a sync program gives the name. The very bytes
+    of a memory that has no file are no copy, whatever the name.
     """
     if found.data and find_lost(session, reader, found.text_sha256, found.data) is not None:
         return None
@@ -120,8 +130,9 @@ def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionH
         head = reader.get_current(record) if record is not None else None
         if head is not None and head.kind != "event" and (name.is_certain or _is_edit(session, reader, head, found)):
             return head
-    for kept in reader.find_displaced(path):
-        if has_bytes(session, kept, found):
+    said = reader.find_by_text(None, found.text_sha256, None) if is_named_copy(path) and found.data else ()
+    for kept in (*reader.find_displaced(path), *said):
+        if kept.kind not in _WITHOUT_VERSIONS and has_bytes(session, kept, found):
             return reader.get_current(kept.id)
     return None
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from onrecord.app.identicals import Identicals, Inode, Standing
 from onrecord.app.indexing import hash_text
-from onrecord.app.leaving import has_left
+from onrecord.app.leaving import has_left, yields_to
 from onrecord.app.moves import Told, ToldPlaces
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
@@ -68,6 +68,14 @@ def read_bytes(session: Session, state: FileState) -> bytes | None:
     return data if len(data) <= ADOPTED_FILE_MAX_BYTES else None
 
 
+def read_found(session: Session, state: FileState) -> Found | None:
+    """Read a file; None as of `read_bytes`."""
+    data = read_bytes(session, state)
+    if data is None:
+        return None
+    return Found(state, data, hash_data(data), read_record(data, state.path, session.yaml))
+
+
 class Identities:
     """Tells the files of one pass apart, against the stamps from before it. Under the vault's lock.
 
@@ -124,7 +132,8 @@ class Identities:
             if reader.get_current(claim) is None:
                 new = Identity(fresh=claim)
             elif not self._is_held_elsewhere(reader, claim, found):
-                return Identity(claim) if is_last or not self._has_moved_on(reader, claim, found) else None
+                waits = is_named_copy(found.state.path) or self._has_moved_on(reader, claim, found)
+                return Identity(claim) if is_last or not waits else None
         stamp = reader.get_file(found.state.path)
         stamp = stamp if stamp is not None and not stamp.is_pending else None
         is_in_place = stamp is not None and _inode_of(stamp) == _inode_of(found.state)
@@ -180,7 +189,9 @@ class Identities:
         path, known = found.state.path, self._list_others(reader, record, found)
         if found.record.claimed_id == record and any(stamp.path == path for stamp in known):
             return False
-        return any(stamp.path != path and self._holds(reader, stamp) for stamp in known)
+        return any(
+            stamp.path != path and not yields_to(reader, stamp, path) and self._holds(reader, stamp) for stamp in known
+        )
 
     def _list_others(self, reader: IndexReader, record: RecordId, found: Found) -> list[FileStamp]:
         """Return the stamps of a record but those that the file itself has left by a change of spelling alone."""
@@ -343,10 +354,7 @@ class Identities:
 
     def _read(self, path: str) -> Found | None:
         state = self._session.store.stat_file(path)
-        data = read_bytes(self._session, state) if state is not None else None
-        if state is None or data is None:
-            return None
-        return Found(state, data, hash_data(data), read_record(data, path, self._session.yaml))
+        return read_found(self._session, state) if state is not None else None
 
     def _list_by_inode(self, reader: IndexReader, inode: Inode) -> Sequence[FileStamp]:
         """Return the stamps of files that had an inode, from before the pass, by path."""

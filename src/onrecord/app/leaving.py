@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.filenames import is_respelled
 from onrecord.domain.ids import RecordId
-from onrecord.ports.index import IndexReader
+from onrecord.ports.index import FileStamp, IndexReader
 from onrecord.ports.store import FileState, VaultStore
 
 
@@ -16,9 +17,19 @@ def has_left(store: VaultStore, path: str, state: FileState) -> bool:
 
 
 def list_left_places(store: VaultStore, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:
-    """Return the known paths of a record that its file has left for where it is, another spelling of it included."""
-    known = [stamp.path for stamp in reader.find_files_of(record) if stamp.path != state.path]
-    return [path for path in known if has_left(store, path, state)]
+    """Return the known paths of a record that its file has left for where it is, another spelling of it included.
+
+    A copy that was the file while there was none is among them.
+    """
+    known = [stamp for stamp in reader.find_files_of(record) if stamp.path != state.path]
+    left = [stamp for stamp in known if has_left(store, stamp.path, state) or yields_to(reader, stamp, state.path)]
+    return [stamp.path for stamp in left]
+
+
+def yields_to(reader: IndexReader, stamp: FileStamp, path: str) -> bool:
+    """Tell whether a file that holds a record is by its name a copy, and behind, so that one at `path` may be it."""
+    head = reader.get_current(stamp.record) if is_named_copy(stamp.path) and not is_named_copy(path) else None
+    return head is not None and head.kind != "event" and stamp.ref != head.ref
 
 
 def is_stray(reader: IndexReader, record: RecordId, path: str) -> bool:

@@ -12,8 +12,8 @@ from onrecord.app.absences import look
 from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
-from onrecord.app.copies import add_orphans, find_copied, hold_back, keep_copies, may_be_copy
-from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, Identity, read_bytes
+from onrecord.app.copies import add_orphans, find_copied, hold_back, keep_copies, may_be_copy, split_nested
+from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, Identity, read_bytes, read_found
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.leaving import is_stray, list_left_places
@@ -151,13 +151,12 @@ def _pass_files(
 
 def _take_held(session: Session, unit: WriteUnit, held: Sequence[FileState], reply: Reply) -> int:
     """Take in files that may be copies, once all others are taken in; what is none is a memory like any other."""
-    copies: list[tuple[Found, VersionHead]] = []
-    others: dict[str, FileState] = {}
-    for state in held:
-        data = read_bytes(session, state)
-        if data is None:
+    copies, others = list[tuple[Found, VersionHead]](), dict[str, FileState]()
+    first, nested = split_nested(held)
+    for state in first:
+        found = read_found(session, state)
+        if found is None:
             continue
-        found = Found(state, data, hash_data(data), read_record(data, state.path, session.yaml))
         with session.index.read() as reader:
             head = find_copied(session, reader, found)
         if head is None:
@@ -165,7 +164,8 @@ def _take_held(session: Session, unit: WriteUnit, held: Sequence[FileState], rep
         elif not session.settling.puts_off(state):
             copies.append((found, head))
     made = keep_copies(session, unit, copies, reply)
-    return made + (_pass_files(session, unit, others, reply, may_hold=False).finish() if others else 0)
+    made += _pass_files(session, unit, others, reply, may_hold=False).finish() if others else 0
+    return made + (_take_held(session, unit, nested, reply) if nested else 0)
 
 
 class _Pass:
@@ -261,10 +261,9 @@ class _Pass:
         """Restore the memories whose file is back, then look at those files again: they may have been edited, too."""
         restore_returned(self._session, self._unit, self._returned, self._reply)
         for head, state in self._returned:
-            data = read_bytes(self._session, state)
-            if data is None:
+            found = read_found(self._session, state)
+            if found is None:
                 continue
-            found = Found(state, data, hash_data(data), read_record(data, state.path, self._session.yaml))
             with self._session.index.read() as reader:
                 judged = self._judge(reader, found, reader.get_file(state.path), Identity(head.id))
             self._take(found, judged)
@@ -315,6 +314,7 @@ class _Pass:
         self._left += left
         if left:
             self._moved[record] = state.path
+            self._session.settling.put_off.update(filter(is_named_copy, left))
         elif is_stray(reader, record, state.path):
             self._strays[record] = state.path
 
