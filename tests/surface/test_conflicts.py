@@ -13,6 +13,7 @@ from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.importing import import_turns
+from onrecord.app.missing import repair_missing
 from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Channel, Session
@@ -95,6 +96,41 @@ def test_a_long_line_of_a_side_is_cut_and_shows_no_secret(tmp_path: Path) -> Non
     assert sides[1]["line"].startswith("key [redacted:")
     assert len(sides[1]["line"]) == 200
     assert sides[1]["line"].endswith("京…") or sides[1]["line"].endswith("東…")
+
+
+@pytest.mark.parametrize(("keep", "line"), [("A", "line 8 of the plan"), ("B", "line 8 elsewhere of the plan")])
+def test_a_kept_side_brings_a_retired_memory_back(tmp_path: Path, keep: str, line: str) -> None:
+    home = make_retired(tmp_path)
+    settle(home.session, {"id": home.list_open()[0], "keep": keep, "expect": 3})
+    shown = read(home.session, {"id": home.record}).data
+    assert (shown["status"], str(shown["text"]).splitlines()[-1]) == ("current", line)
+    assert "status:" not in home.place("Plan").read_text()
+    assert home.record in home.list_memories()
+    check_verifies(home.session)
+
+
+def test_a_memory_that_is_kept_retired_gets_no_file(tmp_path: Path) -> None:
+    home = make_retired(tmp_path)
+    settle(home.session, {"id": home.list_open()[0], "keep": "current", "expect": 3})
+    assert read(home.session, {"id": home.record}).data["status"] == "retired"
+    assert not home.place("Plan").exists()
+    assert home.list_open() == []
+    check_verifies(home.session)
+
+
+def make_retired(root: Path) -> Home:
+    """Return a memory that stands in a conflict with a copy and whose file, as its copy, the user deleted for good."""
+    home = Home(root)
+    for number in range(4):
+        remember(home.session, {"text": f"another {number}"})
+    home.copy(SYNCTHING)
+    home.take_in()
+    for name in ("Plan", SYNCTHING):
+        home.place(name).unlink()
+    home.take_in()
+    repair_missing(home.session, {"retire": True})
+    assert read(home.session, {"id": home.record}).data["status"] == "retired"
+    return home
 
 
 def test_a_conflict_is_not_written_by_update(case: Case) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onrecord.app.admission import admit
 from onrecord.app.branches import find_tips, list_touched
@@ -187,7 +187,21 @@ def _plan_memory(session: Session, unit: WriteUnit, case: _Case, keep: str) -> C
     with session.index.read() as reader:
         tips = [session.store.read_row(tip.ref) for tip in find_tips(session, reader, case.current.id)]
     parents |= {row.ref: row for row in tips if row is not None and row.draft.data == now.draft.data}
-    return plan_next(session, unit, case.current, data, list(parents.values()), origin)
+    status = _choose_status(case, keep)
+    change = plan_next(session, unit, case.current._replace(status=status), data, list(parents.values()), origin)
+    if status != "retired" or change.draft is None:
+        return change
+    # What stays retired gets no file.
+    return Change("record.retire", replace(change.draft, mode="observed"), {"cause": "user"})
+
+
+def _choose_status(case: _Case, keep: str) -> str:
+    """Return the status of what is kept: a side that stands brings a retired memory back, a retired one ends it."""
+    if keep in CONFLICT_SIDES:
+        return case.sides[CONFLICT_SIDES.index(keep)].draft.status
+    living = (row.draft.status for row in case.sides if row.draft.status != "retired")
+    is_back = keep == _MERGE and case.current.status == "retired"
+    return next(living, case.current.status) if is_back else case.current.status
 
 
 def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> tuple[bytes, str]:
