@@ -109,7 +109,9 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
     session = _make_session(store, index, policy, caller, is_in_memory)
     session.open_native = _name_opener(store, (settings.vault_folder, settings.state_root))
     if is_fresh and is_index_needed:
-        _fill_index(session, opening)
+        from onrecord.app.rebuild import fill_anyhow
+
+        fill_anyhow(session, opening)
     if is_index_needed and (session.owns_index or not is_fresh):
         session.refresh(opening)
         if settings.is_on("reconcile") and _may_write(store):
@@ -129,14 +131,21 @@ def adopt_vault(settings: Settings, caller: Caller) -> tuple[Opened, str]:
     """
     from onrecord.adapters.keys import Ed25519Verifier, KeyFileSigner, generate_key
     from onrecord.adapters.system import SystemIds
+    from onrecord.domain.errors import NotWritableError, StorageFailedError
     from onrecord.storage.files import installation
 
     acting, _ = _admit_caller(settings, caller)
     keys = installation.KeyMaker(generate_key, KeyFileSigner, Ed25519Verifier().verify)
     aside = installation.adopt_vault(settings.vault_folder, settings.state_root, keys, SystemIds(), acting.actor)
-    opened = open_vault(settings, caller)
-    with opened.session.write():
-        pass
+    try:
+        opened = open_vault(settings, caller)
+    except StorageFailedError as error:
+        raise StorageFailedError(f"the older vault is adopted, but {error.reason}", hint=error.hint) from error
+    try:
+        with opened.session.write():
+            pass
+    except NotWritableError as error:  # the first write that can be made says what was given up
+        opened.opening.degrade(error.code, error.hint)
     return opened, aside
 
 
@@ -322,24 +331,6 @@ def _make_index_in_memory() -> Index:
     from onrecord.storage.reference import ReferenceIndex
 
     return ReferenceIndex()
-
-
-def _fill_index(session: Session, opening: Reply) -> None:
-    """Make the index anew; where nothing may be written, of what can be read."""
-    from onrecord.app.rebuild import fill, rebuild
-    from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
-
-    if session.owns_index:
-        fill(session)
-        return
-    try:
-        rebuild(session, lambda _: None)
-    except LockTimeoutError:
-        raise
-    except (NotWritableError, DamagedError) as error:
-        opening.degrade(error.code, error.hint)
-        with session.store.hold():
-            fill(session)
 
 
 def get_verifier() -> Verifier:

@@ -14,6 +14,7 @@ from onrecord.app.retaking import take_back_files
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import describe_missing
 from onrecord.domain.absences import Absences
+from onrecord.domain.errors import NotWritableError, StorageFailedError
 from onrecord.domain.ids import RecordId
 
 
@@ -54,13 +55,19 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
 
 
 def _retire_all(session: Session, reply: Reply) -> list[RecordId]:
+    if session.owns_index:
+        raise StorageFailedError("which files are missing is not known without an index that lasts")
     with session.write() as unit:
         absences = session.store.absences.read()
         with session.index.read() as reader:
             lost = list_missing(session, reader, sorted(absences.missing))
         gone = [head.id for head in take_back_files(session, unit, lost, reply)]
         retired = retire_missing(session, unit, gone, reply, session.caller.actor)
-        session.store.absences.write(absences.drop(retired))
+        try:
+            session.store.absences.write(absences.drop(retired))
+        except NotWritableError:
+            if not retired:  # who is missing could not be noted before either
+                raise
     return retired
 
 

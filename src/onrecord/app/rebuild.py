@@ -15,6 +15,7 @@ from onrecord.app.natives import take_in_all
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_hashed
+from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError, StorageFailedError
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import Document, FileStamp, IndexBatch
 from onrecord.ports.store import FileState
@@ -60,6 +61,38 @@ def rebuild(session: Session, progress: Progress) -> Reply:
 def fill(session: Session) -> None:
     """Make the index anew as far as reading alone allows; the caller sees to it that nobody else changes it."""
     session.index.rebuild(_list_batches(session, _Counter(lambda _: None), [], Current()))
+
+
+def fill_anyhow(session: Session, reply: Reply) -> None:
+    """Fill the empty index of an opening: where nothing may be written, of what can be read; without room, in memory.
+
+    Args:
+        session: The vault being opened.
+        reply: Is told what is less than it could be.
+
+    Raises:
+        LockTimeoutError: another process writes.
+        StorageFailedError, DamagedError: the vault cannot be read.
+    """
+    if session.owns_index:
+        fill(session)
+        return
+    try:
+        rebuild(session, lambda _: None)
+        return
+    except LockTimeoutError:
+        raise
+    except (NotWritableError, DamagedError) as error:
+        reply.degrade(error.code, error.hint)
+    try:
+        with session.store.hold():
+            fill(session)
+    except StorageFailedError as error:
+        if session.make_index is None:
+            raise
+        reply.degrade("index_in_memory", f"{error.reason}; the index is made in memory. {error.hint}")
+        session.own_index(session.make_index())
+        fill(session)
 
 
 class _Counter:

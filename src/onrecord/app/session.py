@@ -135,6 +135,12 @@ class Session:
     def __post_init__(self) -> None:
         self.settling = Settling(self.store, self.index, self.clock)
 
+    def own_index(self, index: Index) -> None:
+        """Go on with an index that nobody else uses, in the place of one that cannot be used."""
+        self.index.close()
+        self.index, self.owns_index = index, True
+        self.settling = Settling(self.store, index, self.clock)
+
     def compare_files(self, reply: Reply, *, pieces: int | None = CALL_PIECES) -> int:
         """Go on with the comparison that opening began, if it has not ended; at its end take in what differs.
 

@@ -21,7 +21,14 @@ from onrecord.app.sides import describe_sides
 from onrecord.app.update import locate_current
 from onrecord.domain.ancestry import is_ancestor
 from onrecord.domain.conflict import OPEN, RESOLVED, STATUS_OF_STATE, Conflict
-from onrecord.domain.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError, StaleVersionError
+from onrecord.domain.errors import (
+    ConflictError,
+    DamagedError,
+    InvalidInputError,
+    NotFoundError,
+    NotWritableError,
+    StaleVersionError,
+)
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import CONFLICT_SIDES
 from onrecord.domain.trust import choose_weakest, get_trust
@@ -244,10 +251,22 @@ def _tell_copies(session: Session, unit: WriteUnit, case: _Case, reply: Reply, *
         return
     if is_removing:
         hashes = {path: hashlib.sha256(row.draft.data).digest() for path, row in found.items()}
-        reply.data["removed"] = [path for path in sorted(found) if unit.remove_file(path, hashes[path])]
+        reply.data["removed"] = _remove_copies(unit, hashes, reply)
     removed = reply.data.get("removed", [])
     assert isinstance(removed, list)
     left = sorted(found.keys() - set(removed))
     if left:
         reply.data["copies"] = left
         reply.warnings.append("files of a sync program hold a side; they are yours (--remove-copies deletes them)")
+
+
+def _remove_copies(unit: WriteUnit, hashes: Mapping[str, bytes], reply: Reply) -> list[str]:
+    """Delete files of these bytes; return which. The conflict is settled, whether they can be deleted or not."""
+    removed: list[str] = []
+    for path in sorted(hashes):
+        try:
+            if unit.remove_file(path, hashes[path]):
+                removed.append(path)
+        except NotWritableError as error:
+            reply.warnings.append(f"{path} could not be deleted: {error.reason}")
+    return removed

@@ -220,7 +220,11 @@ def adopt_vault(vault_folder: str, state_root: str, keys: KeyMaker, ids: IdSourc
             log = _prepare(folder + ".new", keys, ids, rollback, actor)
             _make_log_folder(vault_folder, log, keys.open(os.path.join(folder + ".new", KEY_NAME)).vkey())
             os.rename(folder, aside)
-            os.rename(folder + ".new", folder)
+            try:
+                os.rename(folder + ".new", folder)
+            except OSError:
+                os.rename(aside, folder)
+                raise
             sync_absolute(os.path.dirname(folder))
     return aside
 
