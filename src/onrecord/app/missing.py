@@ -38,7 +38,7 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
     session.refresh(reply)
     reconcile(session, reply)
     retired = _retire_all(session, reply) if is_retiring else []
-    absences = session.store.absences.read()
+    absences = session.store.absences.read().drop(retired)
     named = take_page(_name(session, retired), session.policy.page_bytes // 2)
     items = take_page(_describe(session, absences), session.policy.page_bytes // 2)
     reply.data = {
