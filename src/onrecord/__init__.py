@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         TurnExistsError,
         VaultError,
         VaultExistsError,
+        VaultIncompleteError,
         VaultOfflineError,
     )
     from onrecord.surfaces.library import Vault
@@ -95,6 +96,7 @@ __all__ = [
     "Vault",
     "VaultError",
     "VaultExistsError",
+    "VaultIncompleteError",
     "VaultOfflineError",
     "Version",
     "open",

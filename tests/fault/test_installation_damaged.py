@@ -263,7 +263,7 @@ def bare_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], 
 def test_a_vault_whose_machine_folder_is_gone_is_completed_by_init(onrecord: CommandLine) -> None:
     shutil.rmtree(Path(onrecord.vault) / ".onrecord")
     done = onrecord("find", "words")
-    assert (done.error["code"], "onrecord init" in done.error["hint"]) == ("no_vault", True)
+    assert (done.error["code"], "onrecord init" in done.error["hint"]) == ("vault_incomplete", True)
     assert onrecord("init").status == 0
     assert onrecord("find", "words").data["status"] == "found"
 

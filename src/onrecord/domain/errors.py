@@ -20,6 +20,7 @@
     │   └── StorageFailedError     the disk refused (full, read-only, permission, I/O)
     ├── VaultError                 there is no usable vault here
     │   ├── NoVaultError           no vault at the place given
+    │   │   └── VaultIncompleteError  its onrecord.toml is here, its .onrecord is not
     │   └── VaultExistsError       init where a vault is
     ├── DamagedError               bytes on disk contradict their checksum or form
     └── ConfigError                a setting cannot be used
@@ -214,6 +215,16 @@ class NoVaultError(VaultError):
     code = "no_vault"
     http_status = 404
     default_hint = "Make one with `onrecord init DIR`, or name one with --vault or ONRECORD_VAULT."
+
+
+class VaultIncompleteError(NoVaultError):
+    """A vault of which `onrecord.toml` is here and `.onrecord` is not: it has still to come, or is lost."""
+
+    code = "vault_incomplete"
+    default_hint = (
+        "If a sync program brings this vault, wait until the hidden folder .onrecord is here, and see that it carries "
+        "hidden folders. If .onrecord is lost for good, `onrecord init DIR` begins anew with the files that are here."
+    )
 
 
 class VaultExistsError(VaultError):

@@ -24,7 +24,7 @@ from onrecord.app.doctor.record_files import check_files
 from onrecord.app.doctor.report import build_report
 from onrecord.app.session import Degraded, Reply, Session
 from onrecord.app.suspension import check_suspension
-from onrecord.domain.errors import InvalidInputError, LockTimeoutError, OnRecordError
+from onrecord.domain.errors import InvalidInputError, LockTimeoutError, OnRecordError, VaultIncompleteError
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
 
@@ -71,6 +71,13 @@ THEN: Final = (
 # Checks that looking alone answers, and those for which outside edits are taken in.
 _LOOKED: Final = frozenset({"vault.folder", "vault.parts", *(check for source in FIRST for check in source.checks)})
 _EDITS: Final = frozenset(check for source in THEN if source.needs_edits for check in source.checks)
+# What the files alone answer, while `.onrecord` has not come.
+_OF_FILES: Final = frozenset(
+    {
+        *("vault.folder", "vault.config", "settings.known", "sync.patterns", "files.readable", "files.front_matter"),
+        *("files.secrets", "files.leftovers"),
+    }
+)
 _TOLD: Final = {
     "index_behind": "the index lacks what the logs hold",
     "index_in_memory": "the index cannot be used where it lies and is made in memory",
@@ -143,6 +150,8 @@ def look(session: Session, opening: Reply) -> Examination:
     found = Examination()
     found.run(session, FIRST, frozenset(BY_ID))
     found.take_degraded(opening.degraded)
+    if any(problem.code == VaultIncompleteError.code for problem in found.problems):
+        found.skipped.update((check.id, "it waits for .onrecord") for check in CHECKS if check.id not in _OF_FILES)
     return found
 
 

@@ -33,6 +33,7 @@ def check_files(session: Session) -> Iterator[Problem]:
     """Yield the problems of every record file and of every memory whose file is gone."""
     with session.index.read() as reader:
         stamps = {stamp.path: stamp for stamp in reader.list_files()}
+        has_logs = bool(session.store.list_logs())  # else nothing can be taken in: all waits for them
         present: set[str] = set()
         places: dict[str, str] = {}
         states: list[FileState] = []
@@ -50,7 +51,8 @@ def check_files(session: Session) -> Iterator[Problem]:
         # Files of one folder are read one after another, which costs least.
         whole = session.store.read_files(state.path for state in states)
         for state, data in zip(states, whole, strict=True):
-            yield from _check_file(session, reader, state, stamps.get(state.path), data)
+            found = _check_file(session, reader, state, stamps.get(state.path), data)
+            yield from (item for item in found if has_logs or item.code != "unknown_file")
         pending = [stamp for path, stamp in stamps.items() if stamp.is_pending and path in present]
         given_up = list_given_up(session) if pending else {}
         yield from (name_pending(stamp, given_up) for stamp in pending)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from onrecord.domain.checkpoint import format_origin
-from onrecord.domain.errors import OnRecordError, StorageFailedError
+from onrecord.domain.errors import OnRecordError, StorageFailedError, VaultIncompleteError
 from onrecord.domain.ids import LogId
 from onrecord.domain.problem import Problem, Severity
 from onrecord.storage.files.beginning import find_others
@@ -16,7 +16,14 @@ from onrecord.storage.files.head import read_head
 from onrecord.storage.files.ignore_files import find_unguarded
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_damage
 from onrecord.storage.files.journal import Journal
-from onrecord.storage.files.vault_config import CONFIG_NAME, FORMAT, TEMPORARY_CONFIG_NAME, VaultConfig
+from onrecord.storage.files.vault_config import (
+    CONFIG_NAME,
+    FORMAT,
+    INCOMPLETE,
+    TEMPORARY_CONFIG_NAME,
+    VaultConfig,
+    has_machine_folder,
+)
 from onrecord.storage.files.whereabouts import find_log
 
 _KEY_MEND = (
@@ -45,6 +52,10 @@ def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Prob
         message = "left by an init that was cut off"
         yield Problem(TEMPORARY_CONFIG_NAME, 0, "temporary_left", Severity.INFO, message, "Remove it.")
     yield from find_unguarded(vault.root)
+    if not has_machine_folder(vault.root):
+        error = VaultIncompleteError(INCOMPLETE)
+        yield Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint)
+        return
     try:
         yield from find_strays(vault, is_state=False)
     except OSError as error:

@@ -15,6 +15,7 @@ from onrecord.domain.errors import (
     NewerFormatError,
     OnRecordError,
     StorageFailedError,
+    VaultIncompleteError,
     VaultOfflineError,
 )
 from onrecord.domain.ids import LogId, VaultId, derive_log_id, is_log_id
@@ -28,7 +29,15 @@ from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.logs import LogFolders
-from onrecord.storage.files.vault_config import FORMAT, MACHINE_FOLDER, VaultConfig, list_log_ids, read_config
+from onrecord.storage.files.vault_config import (
+    FORMAT,
+    INCOMPLETE,
+    MACHINE_FOLDER,
+    VaultConfig,
+    has_machine_folder,
+    list_log_ids,
+    read_config,
+)
 from onrecord.storage.files.whereabouts import (
     LOG_NAME,
     find_log,
@@ -110,6 +119,8 @@ def open_installation(
     Raises:
         StorageFailedError: the vault's folder cannot be looked at.
     """
+    if not has_machine_folder(vault_folder):
+        return Installation("", LogId(""), obstacle=VaultIncompleteError(INCOMPLETE))
     place = find_pair(vault_folder)
     folder = os.path.join(state_root, "vaults", f"{config.vault}-{place}")
     obstacle = find_obstacle(config)

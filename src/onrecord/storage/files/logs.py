@@ -57,7 +57,10 @@ class LogFolders:
             StorageFailedError: the folder cannot be listed.
         """
         with storage_errors("list the logs"):
-            names = self._vault.list_folder(MACHINE_FOLDER)
+            try:
+                names = self._vault.list_folder(MACHINE_FOLDER)
+            except FileNotFoundError:
+                return []
         return [LogId(name) for name in names if is_log_id(name) and self._is_folder(f"{MACHINE_FOLDER}/{name}")]
 
     def _is_folder(self, path: str) -> bool:

@@ -72,7 +72,7 @@ class FileVaultStore:
     """
 
     def __init__(self, options: StoreOptions, keys: KeyMaker, clock: Clock, ids: IdSource) -> None:
-        self.config: VaultConfig = read_config(options.folder)
+        self.config: VaultConfig = read_config(options.folder, options.is_looking)
         self._options = options
         self.folder = os.path.realpath(options.folder)
         self._keys = keys

@@ -9,7 +9,7 @@ import stat
 import tomllib
 from dataclasses import dataclass
 
-from onrecord.domain.errors import NoVaultError, VaultExistsError
+from onrecord.domain.errors import NoVaultError, VaultExistsError, VaultIncompleteError
 from onrecord.domain.ids import ALPHABET, VAULT_ID_CHARS, LogId, VaultId, encode_base32, is_log_id
 from onrecord.ports.system import IdSource
 from onrecord.storage.files.disk import Disk, storage_errors
@@ -21,6 +21,7 @@ README_NAME = "README.md"
 MACHINE_FOLDER = ".onrecord"
 FORMAT = 1
 TEMPORARY_CONFIG_NAME = ".onrecord.toml.tmp"
+INCOMPLETE = "onrecord.toml is here, but .onrecord is not: the rest of the vault has still to come, or is lost"
 
 _KEYS = frozenset({"format", "vault", "created", "settings"})
 _README = """# A memory vault
@@ -81,18 +82,31 @@ def _holds_entries(folder: str) -> bool:
     return any(os.path.isdir(ledger) and os.listdir(ledger) for ledger in ledgers)
 
 
-def read_config(folder: str) -> VaultConfig:
+def has_machine_folder(folder: str) -> bool:
+    """Tell whether a folder has `.onrecord`."""
+    return os.path.isdir(os.path.join(folder, MACHINE_FOLDER))
+
+
+def read_config(folder: str, is_looking: bool = False) -> VaultConfig:
     """Read `onrecord.toml`.
 
+    Args:
+        folder: The vault.
+        is_looking: A vault whose `.onrecord` has not come is looked at, too.
+
     Raises:
+        VaultIncompleteError: it is a vault whose `.onrecord` has not come, or is lost.
         NoVaultError: the folder has no `.onrecord`, so it never was a vault; or `init` was cut off in it.
     """
-    has_machine_folder = os.path.isdir(os.path.join(folder, MACHINE_FOLDER))
-    has_config = os.path.lexists(os.path.join(folder, CONFIG_NAME))
-    if not has_machine_folder and not has_config:
+    has_folder = has_machine_folder(folder)
+    if not has_folder and not os.path.lexists(os.path.join(folder, CONFIG_NAME)):
         raise NoVaultError("there is no vault at this place", field="vault")
     config = _read_config(folder)
-    if not has_machine_folder or (not config.vault and not list_log_ids(folder)):
+    if not has_folder and config.vault:
+        if is_looking:
+            return config
+        raise VaultIncompleteError(INCOMPLETE, field="vault")
+    if not has_folder or (not config.vault and not list_log_ids(folder)):
         raise NoVaultError(
             "the vault at this place is half made: its making was cut off, or a part is missing",
             field="vault",
@@ -147,8 +161,8 @@ def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> Va
         StorageFailedError: the folder cannot be made or written.
     """
     known = _read_config(folder)
-    has_machine_folder = os.path.lexists(os.path.join(folder, MACHINE_FOLDER))
-    if has_machine_folder and (_holds_entries(folder) or (not known.vault and list_log_ids(folder))):
+    has_folder = os.path.lexists(os.path.join(folder, MACHINE_FOLDER))
+    if has_folder and (_holds_entries(folder) or (not known.vault and list_log_ids(folder))):
         raise VaultExistsError("this folder already is a vault", field="dir")
     path = os.path.join(folder, CONFIG_NAME)
     is_empty = os.path.lexists(path) and os.path.isfile(path) and os.path.getsize(path) == 0

@@ -20,6 +20,9 @@ _ERROR_MAX_BYTES = 600
 # The most that a member of an error takes as JSON; the hint gets what the others leave.
 _MEMBER_MAX_BYTES = {"code": 40, "reason": 210, "field": 90, "did_you_mean": 60}
 
+# How many checks of one reason `doctor` names to a person.
+_NAMED_COUNT = 4
+
 Data = Mapping[str, Any]
 
 
@@ -178,9 +181,13 @@ def _print_doctor(data: Data) -> None:
     counts = data["counts"]
     if "next_offset" in data:
         _say(f"({len(data['findings'])} of {data['total']} findings: the next with --offset {data['next_offset']})")
+    unasked: dict[str, list[str]] = {}
     for check in data["checks"]:
         if "reason" in check:
-            _say(f"not run: {check['id']}: {check['reason']}")
+            unasked.setdefault(check["reason"], []).append(check["id"])
+    for reason, checks in unasked.items():
+        more = f" and {len(checks) - _NAMED_COUNT} more" if len(checks) > _NAMED_COUNT else ""
+        _say(f"not run: {', '.join(checks[:_NAMED_COUNT])}{more}: {reason}")
     print(f"{counts['critical']} critical, {counts['warning']} warnings, {counts['info']} notes")
 
 
