@@ -17,7 +17,7 @@ from onrecord.app.settle import list_conflicts, settle
 from onrecord.app.update import update
 from onrecord.domain.errors import ConflictError, OnRecordError, StorageFailedError
 from onrecord.storage.files.disk import Disk
-from tests.machines import Machine, bring, bring_log, make_branches
+from tests.machines import Machine, bring, bring_file, bring_log, make_branches
 from tests.surface.test_conflicts import Case
 from tests.vaults import check_verifies, open_session
 
@@ -320,3 +320,23 @@ def test_a_conflict_that_another_one_tells_ends_by_itself(tmp_path: Path) -> Non
         assert [item["id"] for item in list_open(machine)] == [other["id"]]
         (old,) = [item for item in tell(machine, record)[3] if item[0] == one["id"]]
         assert old[1:3] == ("resolved", "superseded")
+
+
+def test_of_two_files_that_two_machines_made_of_one_conflict_one_stays(tmp_path: Path) -> None:
+    first, second, _ = make_branches(tmp_path)
+    (first.vault / "conflicts").mkdir(exist_ok=True)
+    (first.vault / "conflicts" / "Conflict in Plan.md").write_text("a note of the user's\n")
+    bring_log(first, second)
+    bring_log(second, first)
+    ids = {list_open(machine)[0]["id"] for machine in (first, second)}
+    assert len(ids) == 1
+    for _ in range(2):
+        bring_log(first, second)
+        bring_log(second, first)
+        name = "Conflict in Plan (2).md"
+        if (first.vault / "conflicts" / name).exists():
+            bring_file(first, second, f"conflicts/{name}")
+        list_open(first)
+        list_open(second)
+    assert [path.name for path in (second.vault / "conflicts").glob("*.md")] == ["Conflict in Plan.md"]
+    assert {item["id"] for item in list_open(second)} == ids

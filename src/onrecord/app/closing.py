@@ -146,6 +146,7 @@ def plan_resolution(
 def clear_files(session: Session, unit: WriteUnit) -> None:
     """Delete the files of closed conflicts, and a sync program's copies of them, which hold what OnRecord wrote.
 
+    So is the file that another installation made of an open one, under another name than the version that is shown.
     A file in which a hand wrote stays, as does one that has not arrived whole.
 
     Raises:
@@ -156,16 +157,21 @@ def clear_files(session: Session, unit: WriteUnit) -> None:
         stamps = [stamp for head in closed for stamp in reader.find_files_of(head.id)]
         beside = KIND_FOLDERS["conflict"] + "/"
         copies = [stamp for stamp in reader.find_files_of(COPY_MARK) if stamp.path.startswith(beside)]
-        stamps += [stamp for stamp in copies if _is_of_closed(session, reader, stamp)]
+        stamps += [stamp for stamp in copies if _is_spent(session, reader, stamp)]
     gone = [stamp.path for stamp in stamps if _is_written(session, stamp) and _remove(session, unit, stamp)]
     if gone:
         session.index.apply(IndexBatch(removed_files=gone))
 
 
-def _is_of_closed(session: Session, reader: IndexReader, stamp: FileStamp) -> bool:
+def _is_spent(session: Session, reader: IndexReader, stamp: FileStamp) -> bool:
+    """Tell whether a copy is of a closed conflict, or the file that another installation made of one that is shown."""
     row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
     head = reader.get_current(row.draft.id) if row is not None else None
-    return head is not None and head.kind == "conflict" and head.status != STATUS_OF_STATE[OPEN]
+    if head is None or row is None or head.kind != "conflict":
+        return False
+    is_shown = any(own.path == head.path for own in reader.find_files_of(head.id))
+    is_second = stamp.path == row.draft.path != head.path and is_shown
+    return head.status != STATUS_OF_STATE[OPEN] or (is_second and session.store.stat_file(head.path) is not None)
 
 
 def _is_written(session: Session, stamp: FileStamp) -> bool:
