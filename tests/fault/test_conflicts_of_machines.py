@@ -328,6 +328,7 @@ def test_of_two_files_that_two_machines_made_of_one_conflict_one_stays(tmp_path:
     (first.vault / "conflicts" / "Conflict in Plan.md").write_text("a note of the user's\n")
     bring_log(first, second)
     bring_log(second, first)
+    second.clock.pass_s(60)
     ids = {list_open(machine)[0]["id"] for machine in (first, second)}
     assert len(ids) == 1
     for _ in range(2):
