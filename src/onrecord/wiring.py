@@ -63,7 +63,7 @@ def name_caller(is_terminal: bool, settings: Settings) -> Caller:
 
 
 def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
-    """Make a vault in `folder` with key and log, or what a making that was cut off left unmade, and open it.
+    """Make a vault in `folder`, or what a making that was cut off left unmade, and open it as the settings say.
 
     Raises:
         VaultExistsError, StorageFailedError: as named.
@@ -79,9 +79,10 @@ def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
     caller, policy = _admit_caller(settings, caller)
     vault = create_vault(folder, SystemIds(), created, policy.workspace)
     forget_lost_log(folder, settings.state_root, vault)
-    opened = open_vault(settings.replace_vault(folder), caller)
-    take_in_links(opened.session, opened.session.store.links.allow_record_folders(), opened.opening)
-    opened.session.store.checkpoint()
+    opened = open_vault(settings.replace_vault(folder), caller, takes_in := settings.is_on("reconcile"))
+    session = opened.session
+    take_in_links(session, session.store.links.allow_record_folders(), opened.opening, may_reconcile=takes_in)
+    session.store.checkpoint()
     for name, lines in list_missing_lines(folder).items():
         opened.opening.warnings.append(f"{name} is yours and stays as it is; add to it: {', '.join(lines)}")
     return opened

@@ -57,3 +57,37 @@ def test_an_unknown_command_is_told_each_command_once(onrecord: CommandLine) -> 
     names = hint.removeprefix("One of: ").rstrip(".").split(", ")
     assert len(names) == len(set(names))
     assert "repair" in names
+
+
+def test_status_is_a_few_lines_and_names_what_waits_with_its_command(onrecord: CommandLine) -> None:
+    first = onrecord("status", as_json=False).out.splitlines()
+    assert first[-1] == "nothing waits for you"
+    assert len(first) == 3
+    made = onrecord("remember", "plain words", "--title", "Plan").data["id"]
+    Path(onrecord.vault, onrecord("read", made).data["path"]).unlink()
+    told = onrecord("status", as_json=False).out
+    assert "1 record, 1 version, 0 turns, 1 file, 2 ledger entries" in told
+    assert "1 memory without a file, retirement is suspended  (onrecord repair missing)" in told
+    assert "(onrecord doctor)" in told
+    assert "{" not in told
+    assert "nothing waits" not in told
+
+
+def test_adopt_is_told_in_lines_with_what_is_given_up_and_how_to_go_on(capsys) -> None:  # type: ignore[no-untyped-def]
+    memory = {"id": "a" * 12, "version": 2, "title": "Plan", "path": "memories/Plan.md"}
+    data = {
+        "adopted": False,
+        "reason": "the ledger is shorter",
+        "pinned": {"log": "b" * 16, "size": 3, "root": "x"},
+        "there": {"size": 1, "root": "y"},
+        "given_up": {"entries": 2, "versions": 1, "memories": [memory], "more": 4},
+    }
+    print_reply("adopt", Reply(data=data), as_json=False)
+    told = capsys.readouterr().out
+    assert "2 entries, 1 version\n" in told
+    assert f"{'a' * 12}  version 2  memories/Plan.md  Plan" in told
+    assert "(and 4 more)" in told
+    assert told.splitlines()[-1].endswith("onrecord adopt --yes")
+    done = data | {"adopted": True, "log": "c" * 16, "set_aside": "/state/old"}
+    print_reply("adopt", Reply(data=done), as_json=False)
+    assert "set aside at /state/old" in capsys.readouterr().out.splitlines()[-1]

@@ -302,9 +302,9 @@ HELP: Final = Operation(
 )  # fmt: skip
 INIT: Final = Operation(
     "init",
-    "Make a vault.",
+    "Make a vault; notes that lie in it are counted, and taken in untouched by the next command.",
     (Argument("dir", Kind.PATH, "folder, default: the configured vault", False, True),),
-    ("vault", "path"),
+    ("vault", "path", "notes", "notes_elsewhere"),
 )
 CONFIG: Final = Operation(
     "config",

@@ -74,11 +74,12 @@ def list_targets(session: Session) -> list[str]:
     return [item.target for item in session.store.links.list_links()]
 
 
-def take_in_links(session: Session, links: Iterable[AllowedLink], reply: Reply) -> None:
-    """Take in the files behind links that were just allowed, and say which they are."""
+def take_in_links(session: Session, links: Iterable[AllowedLink], reply: Reply, *, may_reconcile: bool = True) -> None:
+    """Take in the files behind links that were just allowed, if that may be done now, and say which they are."""
     said = [f"{item.path} is a link to {item.target}; it is followed on this machine from now on" for item in links]
     if said:
         reply.warnings += said
+    if said and may_reconcile:
         reconcile(session, reply, wait_s=None)
 
 

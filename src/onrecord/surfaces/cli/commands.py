@@ -44,7 +44,7 @@ class Call:
 
 # Module and function of each command; those of `onrecord.app` need nothing but an opened vault.
 COMMANDS: Final = {
-    "init": ("onrecord.surfaces.cli.upkeep", "make_vault"),
+    "init": ("onrecord.surfaces.cli.making", "make_vault"),
     "remember": ("onrecord.app.remember", "remember"),
     "find": ("onrecord.app.find", "find"),
     "read": ("onrecord.surfaces.cli.reading", "read_memory"),

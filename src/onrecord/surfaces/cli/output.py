@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onrecord.surfaces.cli.terminal import show_line, show_text
+from onrecord.surfaces.cli.vault_forms import tell_adopt, tell_init, tell_status
 
 if TYPE_CHECKING:
     from onrecord.app.session import Reply
@@ -268,6 +269,14 @@ def _print_source(data: Data) -> None:
     _print_left_out(data)
 
 
+def _print_lines(tell: Callable[[Data], Iterator[str]]) -> Callable[[Data], None]:
+    def show(data: Data) -> None:
+        for line in tell(data):
+            _say(line)
+
+    return show
+
+
 _PRINTERS: dict[str, Callable[[Data], None]] = {
     "find": _print_find,
     "read": _print_read,
@@ -283,4 +292,7 @@ _PRINTERS: dict[str, Callable[[Data], None]] = {
     "source_add": _print_source,
     "source_list": _print_sources,
     "help": _print_help,
+    "init": _print_lines(tell_init),
+    "status": _print_lines(tell_status),
+    "adopt": _print_lines(tell_adopt),
 }

@@ -1,30 +1,16 @@
-"""Commands about the vault as a whole: make it, show its settings, make its index anew; and help."""
+"""Commands about the vault as a whole: show its settings, make its index anew, go on from an older one; and help."""
 
 from __future__ import annotations
 
-import os
-
 from onrecord.app.admission import admit
 from onrecord.app.adopt import adopt
-from onrecord.app.catalog import CONFIG, HELP, INIT
+from onrecord.app.catalog import CONFIG, HELP
 from onrecord.app.describe import describe_operation
 from onrecord.app.rebuild import rebuild
 from onrecord.app.session import Reply, Session
 from onrecord.config import SETTINGS
 from onrecord.surfaces.cli.commands import Call
 from onrecord.surfaces.cli.progress import show_progress
-
-
-def make_vault(call: Call) -> tuple[Reply, int]:
-    """Run `init`."""
-    folder = admit(INIT, call.given).get("dir")
-    path = os.path.abspath(os.path.expanduser(str(folder))) if folder else call.settings.vault_folder
-    opened = call.services.make_vault(path, call.settings, call.caller)
-    call.closing.callback(opened.close)
-    reply = Reply(data={"vault": opened.session.store.vault, "path": path})
-    reply.join(opened.opening)
-    reply.warnings.extend(opened.opening.warnings)
-    return reply, 0
 
 
 def adopt_vault(call: Call) -> tuple[Reply, int]:
