@@ -28,6 +28,7 @@ _ENVIRONMENT = {
 }  # fmt: skip
 MACHINE_ONLY = (
     ".onrecord/lock", ".onrecord.toml.tmp", ".onrecord/0123456789abcdef/.checkpoint.tmp",
+    ".onrecord/0123456789abcdef/versions/.pack.tmp",
     "memories/default/.onrecord-12.tmp", "memories/default/.onrecord-12.tmp.old",
 )  # fmt: skip
 

@@ -121,9 +121,10 @@ def list_homeless(session: Session, reader: IndexReader, records: Iterable[Recor
 
     A record of another installation's log alone may never have arrived here.
     """
-    placed = {stamp.record for stamp in reader.list_files()}
+    asked = frozenset(records)
+    placed = {stamp.record for stamp in reader.list_files()} if asked else frozenset()
     own = session.store.log
-    left = (record for record in records if record not in placed)
+    left = sorted(asked - placed)
     return [record for record in left if any(head.ref.log == own for head in reader.list_versions(record))]
 
 

@@ -16,6 +16,7 @@ from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_hashed
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError, StorageFailedError
+from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import Document, FileStamp, IndexBatch
 from onrecord.ports.store import FileState
@@ -42,15 +43,16 @@ def rebuild(session: Session, progress: Progress) -> Reply:
     reply = Reply()
     counter = _Counter(progress)
     left: list[str] = []
+    stamped: set[RecordId] = set()
     current = Current()
     with session.store.write():
-        session.index.rebuild(_list_batches(session, counter, left, current))
+        session.index.rebuild(_list_batches(session, counter, left, current, stamped))
     if left:
         reconcile_paths(session, left, reply, wait_s=None)
     take_in_all(session, reply)
     with session.index.read() as reader:
         counts = reader.count()
-        homeless = list_homeless(session, reader, current.records)
+        homeless = list_homeless(session, reader, current.records.keys() - stamped)
     look(session, reply, suspects=homeless, wait_s=None)
     if session.settling.put_off:
         reconcile_paths(session, sorted(session.settling.put_off), reply, wait_s=None)
@@ -60,7 +62,7 @@ def rebuild(session: Session, progress: Progress) -> Reply:
 
 def fill(session: Session) -> None:
     """Make the index anew as far as reading alone allows; the caller sees to it that nobody else changes it."""
-    session.index.rebuild(_list_batches(session, _Counter(lambda _: None), [], Current()))
+    session.index.rebuild(_list_batches(session, _Counter(lambda _: None), [], Current(), set()))
 
 
 def fill_anyhow(session: Session, reply: Reply) -> None:
@@ -109,9 +111,12 @@ def _hash(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def _list_batches(session: Session, counter: _Counter, left: list[str], current: Current) -> Iterator[IndexBatch]:
+def _list_batches(
+    session: Session, counter: _Counter, left: list[str], current: Current, stamped: set[RecordId]
+) -> Iterator[IndexBatch]:
     """Yield all rows, then the stamps of files that hold the current version; `left` gets the paths of all others.
 
+    `stamped` gets the records of those files.
     `current` is empty and gets the current version of each record.
     """
     meetings = Meetings()
@@ -140,7 +145,9 @@ def _list_batches(session: Session, counter: _Counter, left: list[str], current:
     now_ns = session.clock.read().wall_us * 1_000
     states = (item for item in session.store.scan_files() if isinstance(item, FileState))
     while batch := sorted(islice(states, _BATCH_ROWS), key=lambda state: state.path):
-        yield IndexBatch(files=_stamp_known(session, batch, current, now_ns, left))
+        stamps = _stamp_known(session, batch, current, now_ns, left)
+        stamped.update(stamp.record for stamp in stamps)
+        yield IndexBatch(files=stamps)
         counter.add(len(batch))
 
 

@@ -15,7 +15,7 @@ _VAULT = {
     "lock": "lock",
     "log": rf"{_LOG}/(?:key\.pub|checkpoint|\.checkpoint\.tmp)",
     "ledger": rf"{_LOG}/ledger/{_SEGMENT}(?:\.gz)?",
-    "versions": rf"{_LOG}/versions/{_SEGMENT}(?:\.gz)?",
+    "versions": rf"{_LOG}/versions/(?:{_SEGMENT}(?:\.gz)?|\.pack\.tmp)",
 }
 _STATE = {
     "installation": r"key|pseudonyms|log|lock|place(?:\.tmp)?|adopted\.json",

@@ -15,6 +15,7 @@ from onrecord.storage.files.disk import Disk
 _NOT_FOR_SYNC = (
     ".onrecord/lock",
     ".onrecord/*/.checkpoint.tmp",
+    ".onrecord/*/versions/.pack.tmp",
     ".onrecord.toml.tmp",
     ".onrecord-*.tmp",
     ".onrecord-*.tmp.old",

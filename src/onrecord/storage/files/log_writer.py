@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from onrecord.domain.checkpoint import format_checkpoint, format_origin, sign_note
@@ -16,6 +17,7 @@ from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
+from onrecord.storage.files.sealing import pack_sealed
 from onrecord.storage.files.segments import name_segment
 
 _APPLIED_NAME = "applied"
@@ -313,6 +315,9 @@ class LogWriter:
         self.head, self._checkpointed, self._journal = head, head, journal
         self._head_stamp = (found.st_ino, found.st_mtime_ns) if found is not None else None
         self.commits_since_checkpoint = 0
+        # What cannot be packed stays as it is, and is tried at the next checkpoint.
+        with suppress(OSError, DamagedError):
+            pack_sealed(self._vault, f"{self.folder}/versions", head.versions.segment)
         return size
 
     def _write_checkpoint(self, signer: Signer) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 
 from onrecord.domain.errors import DamagedError, NewerFormatError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, Seq, is_log_id
@@ -14,15 +13,18 @@ from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.store import VersionRow
 from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.packed_segments import PackedReader, read_seq
 from onrecord.storage.files.row_places import RowPlaces
 from onrecord.storage.files.rows import decode_row, is_newer_line
-from onrecord.storage.files.segments import SegmentReader
+from onrecord.storage.files.segments import SegmentReader, name_segment
 from onrecord.storage.files.vault_config import MACHINE_FOLDER
 
 # A row's `v` stands before its `version` and `workspace` alone, and a workspace has at most 2,000 characters.
 _TAIL_BYTES = 16_384
 # Of a key or a signed head; what is longer is cut, and so is none.
 _NOTE_MAX_BYTES = 1 << 20
+_BODY = b'"body":'
+_BLOCK_BYTES = 1 << 20
 _UPGRADE = "Upgrade onrecord; what is here stays as it is."
 
 
@@ -47,6 +49,7 @@ class LogFolders:
         self._measured: dict[LogId, _Measured] = {}
         self._looked: set[LogId] = set()
         self._places: dict[LogId, RowPlaces] = {}
+        self._packed = PackedReader(vault)
         self.newer = ""
         self.problems: dict[LogId, Problem] = {}
 
@@ -79,21 +82,37 @@ class LogFolders:
         reader = self._open(log, "ledger")
         known = self._measured.get(log, _Measured())
         with storage_errors("read the log"):
-            segments = dict(reader.list_segments())
-            path = segments.get(known.segment, "")
-            found = self._vault.stat(path) if path and not path.endswith(".gz") else None
+            segments = reader.list_segments()
+            found = self._vault.stat(name_segment(self._name_folder(log, "ledger"), known.segment))
         if found is None or found.st_size < known.size_bytes:
             known = _Measured()
-        for number in sorted(number for number in segments if number >= known.segment):
+        for number in (number for number in segments if number >= known.segment):
             offset = known.size_bytes if number == known.segment else 0
-            for line in self._read_lines(reader, (number, offset), number):
-                known.entries += 1
-                offset += len(line) + 1
-                if is_newer_line(line):
+            for block in self._read_blocks(reader, number, offset):
+                known.entries += block.count(b"\n")
+                offset += len(block)
+                if is_newer_line(block):
                     self._note_newer(log, "an entry")
             known.segment, known.size_bytes = number, offset
         self._measured[log] = known
         return known.entries
+
+    def _read_blocks(self, reader: SegmentReader, number: int, offset: int) -> Iterator[bytes]:
+        """Yield whole lines of a segment, many at once; a last one without LF is not there yet."""
+        size = _BLOCK_BYTES
+        while True:
+            with storage_errors("read the log"):
+                try:
+                    block = reader.read_part(number, offset, size)
+                except FileNotFoundError:  # gone since it was listed
+                    return
+            end = block.rfind(b"\n") + 1
+            if end:
+                offset += end
+                yield block[:end]
+            elif len(block) < size:
+                return
+            size = _BLOCK_BYTES if end else 2 * size
 
     def count_foreign(self, log: LogId) -> int:
         """Count as `count_entries`; a log that cannot be read has none and is named in `problems`: it stops nothing."""
@@ -118,8 +137,8 @@ class LogFolders:
         for store, what in (("ledger", "an entry"), ("versions", "a row")):
             with storage_errors("read the log"):
                 segments = self._open(log, store).list_segments()
-                path = segments[-1][1] if segments else ""
-                found = self._vault.stat(path) if path and not path.endswith(".gz") else None
+                path = name_segment(self._name_folder(log, store), segments[-1]) if segments else ""
+                found = self._vault.stat(path) if path else None
                 if found is None:
                     continue
                 start = max(0, found.st_size - _TAIL_BYTES)
@@ -141,33 +160,73 @@ class LogFolders:
     def _note_newer(self, log: LogId, what: str) -> None:
         self.newer = self.newer or f"{what} of log {log} was written by a newer program"
 
-    def read_rows(self, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
+    def read_rows(self, log: LogId, first: int = 0, *, is_own: bool = False) -> Iterator[VersionRow | Problem]:
         """Yield the rows of a log with seq >= first, in order; a problem for each line that is no row.
+
+        So is a segment that cannot be read on. Of another machine's log nothing is read behind it, nor behind one that
+        has not come whole: a sync program brings segments in any order, and what lies behind waits.
+
+        Args:
+            log: The log.
+            first: Entries before this one are of no interest.
+            is_own: Whether this installation writes the log, so that no row is on its way.
 
         Raises:
             StorageFailedError: a segment cannot be read.
-            DamagedError: a packed segment cannot be unpacked, or something else stands in the place of a part.
+            DamagedError: something else stands in the place of the folder.
         """
-        last = first - 1
-        reader = self._open(log, "versions")
-        with storage_errors("read the versions store"), _unpacking():
-            start = (0, 0) if first == 0 else reader.find_line(first)
-        if start is None:
-            return
-        path = f"{MACHINE_FOLDER}/{log}/versions"
-        for line in self._read_lines(reader, start):
+        reader, folder = self._open(log, "versions"), self._name_folder(log, "versions")
+        with storage_errors("read the versions store"):
+            numbers = reader.list_segments()
             try:
-                row = decode_row(line, log)
-            except NewerFormatError as error:
-                self._note_newer(log, "a row")
-                yield Problem(path, 0, "newer_format", Severity.CRITICAL, error.reason, _UPGRADE)
-                continue
+                start = (0, 0) if first == 0 else reader.find_line(first)
             except DamagedError as error:
-                yield Problem(path, 0, "version_unreadable", Severity.CRITICAL, error.reason, "Put the store back.")
-                continue
-            if row.ref.seq > last:
-                last = row.ref.seq
+                yield _name_unreadable(folder, error)
+                return
+        last, is_certain = first - 1, True
+        for number in (number for number in numbers if start is not None and number >= start[0]):
+            is_begin = True
+            try:
+                for item in self._read_segment(reader, number, start[1] if start and number == start[0] else 0, log):
+                    if isinstance(item, Problem):
+                        is_certain = False
+                        yield item
+                    elif item.ref.seq > last:
+                        may_lack = is_begin and is_certain and not is_own and number > 0
+                        if may_lack and self._lacks_rows(log, last + 1, item.ref.seq):
+                            return
+                        last, is_certain, is_begin = item.ref.seq, True, False
+                        yield item
+            except DamagedError as error:
+                yield _name_unreadable(folder, error)
+                if not is_own:
+                    return
+                is_certain = False
+
+    def _read_segment(
+        self, reader: SegmentReader, number: int, offset: int, log: LogId
+    ) -> Iterator[VersionRow | Problem]:
+        path = self._name_folder(log, "versions")
+        with storage_errors("read the versions store"):
+            for line in reader.read_segment(number, offset):
+                try:
+                    row: VersionRow | Problem = decode_row(line, log)
+                except NewerFormatError as error:
+                    self._note_newer(log, "a row")
+                    row = Problem(path, 0, "newer_format", Severity.CRITICAL, error.reason, _UPGRADE)
+                except DamagedError as error:
+                    row = Problem(path, 0, "version_unreadable", Severity.CRITICAL, error.reason, "Put the store back.")
                 yield row
+
+    def _lacks_rows(self, log: LogId, first: int, end: int) -> bool:
+        """Tell whether one of the entries from `first` to before `end` has a row, as far as the ledger has come."""
+        if first >= end:
+            return False
+        reader = self._open(log, "ledger")
+        with storage_errors("read the log"):
+            start = reader.find_line(first)
+        lines = self._read_lines(reader, start) if start is not None else iter(())
+        return any(_BODY in line for line in takewhile(lambda line: read_seq(line) < end, lines))
 
     def read_row(self, ref: EntryRef) -> VersionRow | None:
         """Return one row with its bytes, or None.
@@ -177,7 +236,7 @@ class LogFolders:
             StorageFailedError: it cannot be read.
         """
         reader = self._open(ref.log, "versions")
-        with storage_errors("read the versions store"), _unpacking():
+        with storage_errors("read the versions store"):
             line = self._places.setdefault(ref.log, RowPlaces()).read(reader, ref.seq)
             if line is None:
                 return None
@@ -221,20 +280,18 @@ class LogFolders:
             return self._vault.read(path, 0, _NOTE_MAX_BYTES) if self._vault.stat(path) is not None else None
 
     def _open(self, log: LogId, store: str) -> SegmentReader:
-        return SegmentReader(self._vault, f"{MACHINE_FOLDER}/{log}/{store}")
+        return SegmentReader(self._vault, self._name_folder(log, store), self._packed)
+
+    def _name_folder(self, log: LogId, store: str) -> str:
+        return f"{MACHINE_FOLDER}/{log}/{store}"
 
     def _read_lines(self, reader: SegmentReader, start: tuple[int, int], last: int | None = None) -> Iterator[bytes]:
-        with storage_errors("read the log"), _unpacking():
+        with storage_errors("read the log"):
             yield from reader.read_lines(*start, last)
 
 
-@contextmanager
-def _unpacking() -> Iterator[None]:
-    """Translate what a packed segment that is damaged raises."""
-    try:
-        yield
-    except (zlib.error, EOFError) as error:
-        raise DamagedError("a packed segment of the log cannot be unpacked") from error
+def _name_unreadable(folder: str, error: DamagedError) -> Problem:
+    return Problem(folder, 0, "version_unreadable", Severity.CRITICAL, error.reason, error.hint)
 
 
 def read_seen(line: bytes) -> tuple[str, list[dict[str, object]]]:

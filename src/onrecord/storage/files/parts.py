@@ -13,6 +13,7 @@ from onrecord.domain.filenames import RECORD_FOLDERS
 from onrecord.domain.ids import LogId
 from onrecord.domain.problem import Problem, Severity
 from onrecord.storage.files.disk import Disk
+from onrecord.storage.files.sealing import find_torn_pairs
 from onrecord.storage.files.vault_config import MACHINE_FOLDER
 
 # Files of the state folder that are made when they are needed; what stands in their place is in the way.
@@ -22,7 +23,7 @@ _MOVE: Final = "Move {path} away; it is made anew when it is needed."
 
 
 def find_misplaced(vault: Disk, state: Disk | None, logs: list[LogId], own: LogId) -> Iterator[Problem]:
-    """Yield a problem for each file of the installation in whose place something else stands.
+    """Yield a problem for each file of the installation in whose place something else stands, or beside it.
 
     Args:
         vault: The vault.
@@ -41,6 +42,7 @@ def find_misplaced(vault: Disk, state: Disk | None, logs: list[LogId], own: LogI
             kind = _name_kind(vault.root, path)
             if kind:
                 yield _name_damaged(path, kind, severity, _name_log_mend(path, name, is_own=log == own))
+        yield from find_torn_pairs(vault, f"{MACHINE_FOLDER}/{log}/versions", is_own=log == own)
     if state is None:
         return
     for name in _MADE_WHEN_NEEDED:

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from onrecord.domain.errors import DamagedError
 from onrecord.domain.ids import EntryRef
 from onrecord.ports.store import VersionRow
-from onrecord.storage.files.segments import SegmentReader, read_seq
+from onrecord.storage.files.packed_segments import read_seq
+from onrecord.storage.files.segments import SegmentReader
 
 # Of each stretch that is looked through, a place is kept every so many bytes; a window around it finds the row.
 _STRETCH_BYTES = 262_144
@@ -35,7 +36,7 @@ class RowPlaces:
         """Return the line of the first row whose `seq` is at least `seq`, None behind the last one.
 
         Raises:
-            OSError, zlib.error, EOFError, DamagedError: as the reader's methods.
+            OSError, DamagedError: as the reader's methods.
         """
         line = self._read_near(reader, seq)
         if line is not None:
@@ -43,7 +44,8 @@ class RowPlaces:
         place = reader.find_line(seq)
         if place is None:
             return None
-        self._learn(reader, *place)
+        if not reader.is_packed(place[0]):  # there the table is what tells places
+            self._learn(reader, *place)
         return next(iter(reader.read_lines(*place)))
 
     def _read_near(self, reader: SegmentReader, seq: int) -> bytes | None:
@@ -76,7 +78,7 @@ class RowPlaces:
             # The first line of a segment has no LF before it, and is searched for each time.
             offset = offset - 1 if offset else len(next(iter(reader.read_lines(segment)), b""))
             block, start = reader.read_part(segment, offset, _STRETCH_BYTES), 0
-        except (OSError, DamagedError):  # a packed segment has no parts
+        except (OSError, DamagedError):
             return
         if len(self._places) >= _PLACES_MAX_COUNT:
             self._places.clear()

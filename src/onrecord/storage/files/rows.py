@@ -23,9 +23,12 @@ _ROLES = frozenset({"user", "assistant", "tool", "system", "document"})
 _NEWER = re.compile(rb'"v":(?:[2-9]|1[0-9])')
 _ALWAYS: Final = frozenset(("v", "seq", "id", "version", "kind", "ts", "type", "origin", "status", "workspace"))
 _OPTIONAL: Final = frozenset(("protection", "client", "agent", "from", "mode", "key", "redacted", "pending"))
+# Members that few values occur of.
+_SHARED: Final = frozenset({"kind", "origin", "status", "protection", "mode", "role"})
 _TURN_NEEDED: Final = frozenset(("turn", "source", "session", "role", "n", "at"))
 _TURN_OPTIONAL: Final = frozenset({"speaker", "time"})
 _TURN_KEPT: Final = frozenset({"role", "time", "n", "at"})
+_NO_PARTS: Final = frozenset(("", ".", ".."))
 _NOBODY: Final = Actor()
 # What a system takes as a path at most.
 _PATH_MAX_CHARS: Final = 4_096
@@ -64,7 +67,7 @@ def _is_path(value: object) -> bool:
     if not (_is_text(value) and isinstance(value, str)) or len(value) > _PATH_MAX_CHARS or "\0" in value:
         return False
     parts = value.split("/")
-    return parts[0] != MACHINE_FOLDER and all(part not in ("", ".", "..") for part in parts)
+    return parts[0] != MACHINE_FOLDER and _NO_PARTS.isdisjoint(parts)
 
 
 def _is_list_of_text(value: object) -> bool:
@@ -256,14 +259,26 @@ def build_row(shape: Mapping[str, Any], log: LogId, data: bytes | None = None) -
 
 def _check_members(shape: Mapping[str, object], *, has_data: bool) -> None:
     """Check which members stand, and the form of each."""
-    for name, has_form in _plan_forms(tuple(shape), shape["type"] == "event.append", has_data):
+    own, shared = _plan_forms(tuple(shape), shape["type"] == "event.append", has_data)
+    for name, has_form in own:
         if not has_form(shape[name]):
+            raise ValueError(f"{name} has another form")
+    _check_shared(shared, tuple([shape[name] for name in shared]))
+
+
+@lru_cache(maxsize=512)
+def _check_shared(names: tuple[str, ...], values: tuple[object, ...]) -> None:
+    """Check the form of members that many rows have in common; what is a list here has none of theirs (TypeError)."""
+    for name, value in zip(names, values, strict=True):
+        if not _FORMS[name](value):
             raise ValueError(f"{name} has another form")
 
 
 @lru_cache(maxsize=512)
-def _plan_forms(members: tuple[str, ...], is_turn: bool, has_data: bool) -> tuple[tuple[str, _Form], ...]:
-    """Return the form of each member of a set that a row may have; few sets occur.
+def _plan_forms(
+    members: tuple[str, ...], is_turn: bool, has_data: bool
+) -> tuple[tuple[tuple[str, _Form], ...], tuple[str, ...]]:
+    """Return what to check of a set of members that a row may have: those of its own with their forms, those shared.
 
     Raises:
         ValueError: a row has no such set.
@@ -281,7 +296,8 @@ def _plan_forms(members: tuple[str, ...], is_turn: bool, has_data: bool) -> tupl
         needed, allowed = needed | body, allowed | body
     if not needed <= names or not names <= allowed:
         raise ValueError("a member is unknown or missing")
-    return tuple((name, _FORMS[name]) for name in members if name != "v")
+    own = tuple((name, _FORMS[name]) for name in members if name != "v" and name not in _SHARED)
+    return own, tuple(name for name in members if name in _SHARED)
 
 
 def _build_turn(shape: Mapping[str, Any]) -> TurnRow:

@@ -1,33 +1,35 @@
 """Segmented append-only line files: ledger and versions (docs/format/ledger.md, versions.md).
 
-Lines of one log lie in `<folder>/NNNNNNNN.jsonl`, in the order of their sequence numbers.
+Lines of one log lie in `<folder>/NNNNNNNN.jsonl`, in the order of their sequence numbers. A sealed segment may be
+packed as `NNNNNNNN.jsonl.gz` (`packed_segments`); a place in a store is a segment and an offset of its unpacked bytes.
 """
 
 from __future__ import annotations
 
 import errno
 import re
-import zlib
 from collections.abc import Iterator
+from math import inf
 
 from onrecord.domain.errors import DamagedError
 from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.head import StoreEnd
+from onrecord.storage.files.packed_segments import MEND, SEGMENT_MAX_BYTES, PackedReader, PackedSegment, read_seq
 
 _NAME = re.compile(r"(\d{8})\.jsonl(\.gz)?")
-_SEQ = re.compile(rb'"seq":(\d{1,16})')
 _READ_BYTES = 1 << 20
-# A segment of the ledger has at most 65,536 lines of 4 KiB, one of the versions store 64 MiB (docs/format).
-_SEGMENT_MAX_BYTES = 65_536 * 4_097
-_GZIP_WINDOW = 31
 # What the system says where a file, a folder or a link stands in the place of another one of them.
 _WRONG_KIND = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.ELOOP})
-_MEND = "Move it away and put the folder of the log back from a copy of the vault."
 
 
 def name_segment(folder: str, number: int) -> str:
-    """Return the path of a segment."""
+    """Return the path of a segment that is not packed."""
     return f"{folder}/{number:08d}.jsonl"
+
+
+def name_packed(folder: str, number: int) -> str:
+    """Return the path of a packed segment."""
+    return f"{name_segment(folder, number)}.gz"
 
 
 class SegmentWriter:
@@ -97,17 +99,26 @@ class SegmentWriter:
 
 
 class SegmentReader:
-    """Reads lines of a store that others may append to meanwhile; a last line without LF is not there yet.
+    """Reads lines of a store that others may append to and pack meanwhile; a last line without LF is not there yet.
 
-    Its methods raise OSError, and DamagedError where something else stands in the place of a folder or file.
+    Of a segment that lies there plain and packed the plain one is read, unless it is shorter than the packed one holds.
+
+    Its methods raise OSError, and DamagedError where something else stands in the place of a folder or file, or a
+    packed segment cannot be unpacked.
+
+    Args:
+        disk: The vault.
+        folder: The store's folder.
+        packed: Reads its packed segments; what it keeps is kept from one reader to the next.
     """
 
-    def __init__(self, disk: Disk, folder: str) -> None:
+    def __init__(self, disk: Disk, folder: str, packed: PackedReader | None = None) -> None:
         self._disk = disk
         self._folder = folder
+        self._packed = packed or PackedReader(disk)
 
-    def list_segments(self) -> list[tuple[int, str]]:
-        """Return (number, path) of the segments, ascending; packed and plain ones of a number once."""
+    def list_segments(self) -> list[int]:
+        """Return the numbers of the segments, ascending."""
         try:
             names = self._disk.list_folder(self._folder)
         except FileNotFoundError:
@@ -115,24 +126,76 @@ class SegmentReader:
         except OSError as error:
             if error.errno not in _WRONG_KIND:
                 raise
-            raise DamagedError(f"{self._folder} is no folder", hint=_MEND) from error
-        found = {int(match[1]): f"{self._folder}/{name}" for name in names if (match := _NAME.fullmatch(name))}
-        return sorted(found.items())
+            raise DamagedError(f"{self._folder} is no folder", hint=MEND) from error
+        return sorted({int(match[1]) for name in names if (match := _NAME.fullmatch(name))})
 
     def read_lines(self, segment: int = 0, offset: int = 0, last: int | None = None) -> Iterator[bytes]:
         """Yield lines without LF from a place on, through the following segments up to `last` (None: all)."""
-        for number, path in self.list_segments():
-            if number < segment or (last is not None and number > last):
-                continue
-            yield from self._read_segment(path, offset if number == segment else 0)
+        for number in self.list_segments():
+            if number >= segment and (last is None or number <= last):
+                yield from self.read_segment(number, offset if number == segment else 0)
+
+    def read_segment(self, number: int, offset: int = 0) -> Iterator[bytes]:
+        """Yield the lines of one segment without LF, from an offset on; one that is gone meanwhile has none."""
+        packed = self._find_packed(number)
+        rest = b""
+        while packed is None:
+            try:
+                block = self._read(name_segment(self._folder, number), offset + len(rest), _READ_BYTES)
+            except FileNotFoundError:
+                packed = self._find_packed(number)
+                if packed is None:
+                    return
+                break
+            if not block:
+                return
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                yield line
+                offset += len(line) + 1
+        yield from self._packed.read_lines(packed, offset)
 
     def read_part(self, segment: int, offset: int, size_bytes: int) -> bytes:
-        """Return at most so many bytes of a segment that is not packed.
+        """Return at most so many bytes of a segment.
 
         Raises:
             OSError: it is not there.
         """
-        return self._read(name_segment(self._folder, segment), offset, size_bytes)
+        packed = self._find_packed(segment)
+        if packed is None:
+            try:
+                return self._read(name_segment(self._folder, segment), offset, size_bytes)
+            except FileNotFoundError:
+                packed = self._find_packed(segment)
+                if packed is None:
+                    raise
+        return self._packed.read_part(packed, offset, size_bytes)
+
+    def is_packed(self, segment: int) -> bool:
+        """Tell whether a segment is read from its packed form."""
+        return self._find_packed(segment) is not None
+
+    def _find_packed(self, number: int) -> PackedSegment | None:
+        """Return the packed form of a segment where that is the one to read.
+
+        Raises:
+            DamagedError: the form to read cannot be unpacked, or is larger than a segment can be.
+        """
+        path, packed_path = name_segment(self._folder, number), name_packed(self._folder, number)
+        found, plain = self._disk.stat(packed_path), self._disk.stat(path)
+        if plain is not None and plain.st_size > SEGMENT_MAX_BYTES:
+            raise DamagedError(f"{path} is larger than a segment can be", hint=MEND)
+        if found is None:
+            return None
+        try:
+            packed = self._packed.open(packed_path, found)
+        except FileNotFoundError:
+            return None
+        except DamagedError:
+            if plain is None:
+                raise
+            return None
+        return packed if plain is None or plain.st_size < packed.size_bytes else None
 
     def _read(self, path: str, offset: int, size_bytes: int) -> bytes:
         try:
@@ -140,75 +203,63 @@ class SegmentReader:
         except OSError as error:
             if error.errno not in _WRONG_KIND:
                 raise
-            raise DamagedError(f"{path} is no regular file", hint=_MEND) from error
-
-    def _read_segment(self, path: str, offset: int) -> Iterator[bytes]:
-        self._measure(path)
-        if path.endswith(".gz"):
-            yield from self._unpack(path)[offset:].split(b"\n")[:-1]
-            return
-        rest = b""
-        while block := self._read(path, offset, _READ_BYTES):
-            offset += len(block)
-            *lines, rest = (rest + block).split(b"\n")
-            yield from lines
-
-    def _measure(self, path: str) -> int:
-        """Return a segment's size in bytes.
-
-        Raises:
-            DamagedError: it is larger than a segment can be, so that reading it might never end.
-        """
-        found = self._disk.stat(path)
-        if found is not None and found.st_size > _SEGMENT_MAX_BYTES:
-            raise DamagedError(f"{path} is larger than a segment can be", hint=_MEND)
-        return found.st_size if found is not None else 0
-
-    def _unpack(self, path: str) -> bytes:
-        """Return the bytes of a packed segment, which may consist of several members.
-
-        Raises:
-            zlib.error, EOFError: it cannot be unpacked.
-        """
-        packed, parts, left = self._read(path, 0, -1), [], _SEGMENT_MAX_BYTES
-        while packed:
-            unpacker = zlib.decompressobj(_GZIP_WINDOW)
-            parts.append(unpacker.decompress(packed, left + 1))
-            left -= len(parts[-1])
-            if left < 0:
-                raise DamagedError(f"{path} is larger than a segment can be", hint=_MEND)
-            if not unpacker.eof:
-                raise EOFError("a packed segment ends early")
-            packed = unpacker.unused_data
-        return b"".join(parts)
+            raise DamagedError(f"{path} is no regular file", hint=MEND) from error
 
     def find_line(self, seq: int) -> tuple[int, int] | None:
-        """Return (segment, offset) of the first line whose `seq` is at least `seq`; None: past the end."""
-        segments = self.list_segments()
-        best: tuple[int, int] | None = None
-        for number, path in reversed(segments):
-            if path.endswith(".gz"):
-                found = self._find_packed(path, seq)
-            else:
-                found = self._bisect(path, seq)
-            if found is None:
-                break
-            best = (number, found)
-            if found > 0:
-                break
-        return best
+        """Return (segment, offset) of the first line whose `seq` is at least `seq`; None: past the end.
 
-    def _find_packed(self, path: str, seq: int) -> int | None:
-        offset = 0
-        for line in self._read_segment(path, 0):
-            if read_seq(line) >= seq:
-                return offset
-            offset += len(line) + 1
+        A segment that cannot be unpacked is only in the way of lines that lie in it.
+        """
+        numbers = self.list_segments()
+        damaged: dict[int, DamagedError] = {}
+        low, high = 0, len(numbers)
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                begins_later = self._read_first_seq(numbers[middle]) > seq
+            except DamagedError as error:
+                damaged[numbers.pop(middle)] = error
+                low, high = 0, len(numbers)
+                continue
+            low, high = (low, middle) if begins_later else (middle + 1, high)
+        before = numbers[low - 1] if low else -1
+        for number in numbers[max(low - 1, 0) :]:
+            found = self._find_in(number, seq)
+            if found is not None:
+                hidden = [error for other, error in damaged.items() if before < other < number]
+                if hidden and number != before:
+                    raise hidden[0]
+                return number, found
+        if any(other > before for other in damaged):
+            raise damaged[max(damaged)]
         return None
+
+    def _read_first_seq(self, number: int) -> float:
+        """Return the `seq` of the first line of a segment; one without a line counts as what comes last."""
+        packed = self._find_packed(number)
+        if packed is not None:
+            return packed.seqs[0]
+        try:
+            line = self._read_to_line_end(name_segment(self._folder, number), 0)
+        except FileNotFoundError:
+            packed = self._find_packed(number)
+            return packed.seqs[0] if packed is not None else inf
+        return inf if line is None else read_seq(line)
+
+    def _find_in(self, number: int, seq: int) -> int | None:
+        packed = self._find_packed(number)
+        if packed is None:
+            try:
+                return self._bisect(name_segment(self._folder, number), seq)
+            except FileNotFoundError:
+                packed = self._find_packed(number)
+        return self._packed.find_line(packed, seq) if packed is not None else None
 
     def _bisect(self, path: str, seq: int) -> int | None:
         low, best = 0, None
-        high = self._measure(path)
+        self._read(path, 0, 1)
+        found = self._disk.stat(path)
+        high = found.st_size if found is not None else 0
         while low < high:
             middle = (low + high) // 2
             start, line = self._line_from(path, middle, low)
@@ -239,10 +290,3 @@ class SegmentReader:
                 return b"".join(parts)
             offset += len(block)
         return None
-
-
-def read_seq(line: bytes) -> int:
-    """Return the sequence number that a line of a store names, -1 for none."""
-    # Inside a JSON string the quotes are escaped, so this matches a member only.
-    found = _SEQ.search(line)
-    return int(found[1]) if found else -1

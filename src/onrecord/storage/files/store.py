@@ -281,7 +281,7 @@ class FileVaultStore:
         A row behind the end of the ledger is no version yet: it has not arrived whole, or nobody recorded it.
         """
         last, end = first - 1, 0
-        for row in self._logs.read_rows(log, first):
+        for row in self._logs.read_rows(log, first, is_own=log == self.log):
             if isinstance(row, VersionRow):
                 if row.ref.seq >= end:
                     end = max(self.entries if log == self.log else 0, self._logs.count_foreign(log))

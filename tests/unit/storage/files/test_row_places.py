@@ -11,8 +11,9 @@ from onrecord.domain.instants import Instant
 from onrecord.ports.store import Actor, VersionDraft, VersionRow
 from onrecord.storage.files import row_places
 from onrecord.storage.files.disk import Disk
+from onrecord.storage.files.packed_segments import read_seq
 from onrecord.storage.files.row_places import KeptRows, RowPlaces
-from onrecord.storage.files.segments import SegmentReader, read_seq
+from onrecord.storage.files.segments import SegmentReader
 
 _LOG = LogId("a" * 12)
 
