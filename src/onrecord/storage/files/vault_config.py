@@ -102,7 +102,7 @@ def read_config(folder: str, is_looking: bool = False) -> VaultConfig:
     if not has_folder and not os.path.lexists(os.path.join(folder, CONFIG_NAME)):
         raise NoVaultError("there is no vault at this place", field="vault")
     config = _read_config(folder)
-    if not has_folder and config.vault:
+    if config.vault and not os.path.lexists(os.path.join(folder, MACHINE_FOLDER)):
         if is_looking:
             return config
         raise VaultIncompleteError(INCOMPLETE, field="vault")
