@@ -127,3 +127,38 @@ def test_a_note_that_lies_elsewhere_by_now_is_no_duplicate(machines: tuple[Machi
     other = write(second, "green tea at four, again\n")
     meet(first, second)
     assert (get_status(second, one), get_status(second, other)) == ("current", "current")
+
+
+@pytest.mark.parametrize("place", ["memories/default/moved.md", "memories/ops/tea.md"])
+def test_two_records_of_a_note_that_was_moved_to_one_place_are_one(
+    machines: tuple[Machine, Machine], place: str
+) -> None:
+    first, second = machines
+    kept, gone = write(first, "green tea at four\n"), write(second, "green tea at four\n")
+    for machine in machines:
+        (machine.vault / place).parent.mkdir(parents=True, exist_ok=True)
+        (machine.vault / NOTE).rename(machine.vault / place)
+        machine.clock.pass_s(1)
+        machine.find("tea")
+    meet(first, second)
+    for machine in machines:
+        for _ in range(2):
+            assert [record for record, _ in machine.find("green tea")] == [kept]
+            assert (get_status(machine, kept), get_status(machine, gone)) == ("current", "retired")
+            reindex(machine)
+
+
+def test_two_records_of_which_each_has_a_file_of_its_own_are_two(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    both = {write(first, "green tea at four\n"), write(second, "green tea at four\n")}
+    for machine, place in ((first, "memories/default/one.md"), (second, "memories/default/two.md")):
+        (machine.vault / NOTE).rename(machine.vault / place)
+        machine.clock.pass_s(1)
+        machine.find("tea")
+    bring_log(first, second)
+    bring_log(second, first)
+    bring_file(first, second, "memories/default/one.md")
+    bring_file(second, first, "memories/default/two.md")
+    meet(first, second)
+    for machine in machines:
+        assert {record for record, _ in machine.find("green tea")} >= both

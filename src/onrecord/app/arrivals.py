@@ -50,7 +50,7 @@ def list_touched(reader: IndexReader, heads: Iterable[VersionHead]) -> set[Recor
 
 
 def list_shared_places(reader: IndexReader, heads: Iterable[VersionHead]) -> set[str]:
-    """Return the paths at which new versions of another log were found and where a file of another record is known."""
+    """Return the paths at which new versions of another log were found, as was another record here."""
     return {head.path for head in heads if _shares_place(reader, head)}
 
 
@@ -72,8 +72,11 @@ def spoil_retired(reader: IndexReader, heads: Iterable[VersionHead]) -> list[Fil
 
 
 def _shares_place(reader: IndexReader, head: VersionHead) -> bool:
-    place = reader.get_file(head.path) if head.is_observed and head.turn is None else None
-    return place is not None and place.record != head.id
+    if not head.is_observed or head.turn is not None:
+        return False
+    place = reader.get_file(head.path)
+    found = reader.find_by_path(head.path)
+    return (place is not None and place.record != head.id) or any(known.id != head.id for known in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ def name_loose(path: str) -> EntryRef:
 
 
 class Meetings:
-    """Which records have rows of several logs, or share the place of their first version, as the rows pass by."""
+    """Which records have rows of several logs, or share a place, as the rows pass by."""
 
     def __init__(self) -> None:
         self._logs: dict[RecordId, LogId] = {}
@@ -130,7 +133,7 @@ class Meetings:
         draft = row.draft
         if self._logs.setdefault(draft.id, row.ref.log) != row.ref.log or draft.mode == "displaced":
             self.records.add(draft.id)
-        if draft.version == 1 and draft.mode == "observed":
+        if draft.mode == "observed":
             other = self._places.setdefault(draft.path, draft.id)
             if other != draft.id and self._logs[other] != row.ref.log:
                 self.records.update((other, draft.id))

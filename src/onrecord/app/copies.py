@@ -118,7 +118,7 @@ def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionH
     names = list_originals(path)
     if claim is not None:
         head = reader.get_current(claim)
-        if head is None or any(_get_record(reader, name.original) == claim for name in names):
+        if head is None or is_named_copy(path) or any(_get_record(reader, name.original) == claim for name in names):
             return head
         own = {fold_path(stamp.path) for stamp in reader.find_files_of(claim)}
         if any(name.is_certain and fold_path(name.original) in own for name in names):

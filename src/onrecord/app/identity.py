@@ -112,6 +112,11 @@ class Identities:
         """Tell whether no file of the pass has got the record yet."""
         return record not in self._records
 
+    def may_keep(self, reader: IndexReader, record: RecordId) -> bool:
+        """Tell whether a file as stamped needs no other look: its record is not retired, and not another file's."""
+        head = reader.get_current(record)
+        return self.is_free(record) and (head is None or head.status != "retired")
+
     def identify(self, reader: IndexReader, found: Found, *, is_last: bool) -> Identity | None:
         """Return what a file holds.
 
@@ -125,9 +130,11 @@ class Identities:
         """
         claim = found.record.claimed_id
         new = Identity()
-        told = self._find_told(reader, found)
-        if told is not None:
-            return Identity(told[1]) if is_last or told[0] is Told.HERE else None
+        told, record = self._find_told(reader, found)
+        if told is Told.HERE or (is_last and record is not None):
+            return Identity(record)
+        if told is not None and not is_last:
+            return None
         if claim is not None and self.is_free(claim):
             if reader.get_current(claim) is None:
                 new = Identity(fresh=claim)
@@ -157,24 +164,24 @@ class Identities:
             return new
         return Identity(stamp.record) if is_last else None
 
-    def _find_told(self, reader: IndexReader, found: Found) -> tuple[Told, RecordId] | None:
-        """Return which of several records without a known file a file is whose bytes they have: that of its place.
+    def _find_told(self, reader: IndexReader, found: Found) -> tuple[Told | None, RecordId | None]:
+        """Return which of the records without a known file whose bytes a file has is the one of its place, and by whom.
 
-        Of several the one that the own log tells, then the one whose first version is first in order.
+        Of several the one that the own log tells, then the one whose first version is first in order. Nobody tells of
+        one that alone was recorded here; there is no record where all are told to be at other places.
         """
-        claim, stamp = found.record.claimed_id, reader.get_file(found.state.path)
+        stamp, path = reader.get_file(found.state.path), found.state.path
         if stamp is not None and not stamp.is_pending:
-            return None
+            return None, None
         same = self._list_same(reader, found).records
         lost = [record for record in same if self.is_free(record) and not _list_stamps(reader, record)]
-        if not lost or lost == [claim] or (len(lost) == 1 and claim is None):
-            return None
-        told: list[tuple[Told, tuple[object, ...], RecordId]] = []
-        for record in lost:
-            place = self._told.find(reader, record, found.state.path)
-            if place is not None:
-                told.append((place, order_of(reader.list_versions(record)[0]), record))
-        return (min(told)[0], min(told)[2]) if told else None
+        heads = [head for record in lost if (head := reader.get_current(record)) is not None]
+        claim = found.record.claimed_id
+        if not heads or (len(heads) == 1 and heads[0].path == path and claim in (None, heads[0].id)):
+            return None, None
+        told = [(self._told.find(reader, head.id, path), head) for head in heads]
+        ranked = [(by, order_of(reader.list_versions(head.id)[0]), head.id) for by, head in told if by is not None]
+        return (min(ranked)[0], min(ranked)[2]) if ranked else (Told.ELSEWHERE, None)
 
     def _has_moved_on(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
         """Tell whether another file of the pass is the very one that held the record, so that this may be its copy."""
@@ -189,17 +196,16 @@ class Identities:
         path, known = found.state.path, self._list_others(reader, record, found)
         if found.record.claimed_id == record and any(stamp.path == path for stamp in known):
             return False
-        return any(
-            stamp.path != path and not yields_to(reader, stamp, path) and self._holds(reader, stamp) for stamp in known
-        )
+        return any(stamp.path != path and self._holds(reader, stamp) for stamp in known)
 
     def _list_others(self, reader: IndexReader, record: RecordId, found: Found) -> list[FileStamp]:
-        """Return the stamps of a record but those that the file itself has left by a change of spelling alone."""
+        """Return the stamps of a record but those that the file has left by respelling, and copies that yield to it."""
         store, state = self._session.store, found.state
         return [
             stamp
             for stamp in _list_stamps(reader, record)
             if not (is_respelled(stamp.path, state.path) and has_left(store, stamp.path, state))
+            and not yields_to(reader, stamp, state.path)
         ]
 
     def _holds(self, reader: IndexReader, stamp: FileStamp) -> bool:
@@ -235,7 +241,7 @@ class Identities:
 
     def _find_by_inode(self, reader: IndexReader, found: Found) -> RecordId | None:
         for stamp in self._list_by_inode(reader, _inode_of(found.state)):
-            if self._is_left(reader, stamp, found) and self._is_edit(reader, found, stamp):
+            if self._is_lost(reader, stamp.record, found) and self._is_edit(reader, found, stamp):
                 return stamp.record
         return None
 
@@ -255,7 +261,7 @@ class Identities:
         """
         left: list[tuple[bool, tuple[object, ...], RecordId]] = []
         for head in reader.find_by_path(found.state.path):
-            if head.kind != "event" and self.is_free(head.id) and not _list_stamps(reader, head.id):
+            if head.kind != "event" and self.is_free(head.id) and not self._list_others(reader, head.id, found):
                 versions = reader.list_versions(head.id)
                 has_had = any(known.text_sha256 == found.text_sha256 for known in versions)
                 left.append((not has_had, order_of(versions[0]), head.id))
@@ -341,10 +347,6 @@ class Identities:
             return is_same
         kept = self._session.store.read_row(head.ref)
         return kept is not None and kept.draft.data == found.data
-
-    def _is_left(self, reader: IndexReader, stamp: FileStamp, found: Found) -> bool:
-        """Tell whether a record is free to be found elsewhere than where it was."""
-        return self._is_lost(reader, stamp.record, found)
 
     def _is_edit(self, reader: IndexReader, found: Found, stamp: FileStamp) -> bool:
         """Tell whether a file on another one's inode is that one; numbers of deleted files are given out again."""

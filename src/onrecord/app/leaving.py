@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onrecord.domain.copy_names import is_named_copy
+from onrecord.domain.copy_names import is_named_copy, list_originals
 from onrecord.domain.filenames import is_respelled
 from onrecord.domain.ids import RecordId
 from onrecord.ports.index import FileStamp, IndexReader
@@ -27,9 +27,14 @@ def list_left_places(store: VaultStore, reader: IndexReader, record: RecordId, s
 
 
 def yields_to(reader: IndexReader, stamp: FileStamp, path: str) -> bool:
-    """Tell whether a file that holds a record is by its name a copy, and behind, so that one at `path` may be it."""
+    """Tell whether a file that holds a record is by its name a copy, so that the one at `path` may be the record's.
+
+    A copy that holds the current version yields to none but the file of which its name tells.
+    """
     head = reader.get_current(stamp.record) if is_named_copy(stamp.path) and not is_named_copy(path) else None
-    return head is not None and head.kind != "event" and stamp.ref != head.ref
+    if head is None or head.kind == "event":
+        return False
+    return stamp.ref != head.ref or any(name.original == path for name in list_originals(stamp.path))
 
 
 def is_stray(reader: IndexReader, record: RecordId, path: str) -> bool:

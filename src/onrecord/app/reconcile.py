@@ -108,23 +108,27 @@ def observe_under_lock(
     Raises:
         NotWritableError: nothing of the present batch was stored.
     """
-    passing = _pass_over(session, unit, paths, reply, may_pause=may_pause)
+    asked = list(paths)
+    passing = _pass_over(session, unit, asked, reply, may_pause=may_pause)
     if passing.has_lost_one:
-        return observe_all_under_lock(session, unit, reply)
+        return observe_all_under_lock(session, unit, reply, asked)
     made = passing.finish()
     attend(session, unit, reply)
     return made
 
 
-def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply) -> int:
+def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply, asked: Sequence[str] = ()) -> int:
     """Compare all files and take in outside edits: for when a file has gone and may lie elsewhere.
+
+    `asked` are files that are looked at though they may be as stamped.
 
     Raises:
         NotWritableError, DamagedError: as named.
     """
     comparison = Comparison(session.store, session.index)
     comparison.advance()
-    made = _pass_over(session, unit, add_orphans(session, comparison), reply).finish()
+    paths = sorted({*add_orphans(session, comparison), *asked})
+    made = _pass_over(session, unit, paths, reply).finish()
     attend(session, unit, reply)
     return made
 
@@ -208,10 +212,11 @@ class _Pass:
         sha256 = hash_data(data)
         with self._session.index.read() as reader:
             stamp = reader.get_file(state.path)
-            if stamp is not None and _is_as_stamped(stamp, sha256) and self._identities.is_free(stamp.record):
+            is_same = stamp is not None and _is_as_stamped(stamp, sha256)
+            if stamp is not None and is_same and self._identities.may_keep(reader, stamp.record):
                 self._note(reader, state, stamp.record, data, stamp.ref)
                 return True
-            if self._session.settling.puts_off(state):
+            if not is_same and self._session.settling.puts_off(state):
                 self._reply.degrade("reconciling", "A file is being saved; ask again in a moment.")
                 return True
             found = Found(state, data, sha256, read_record(data, state.path, self._session.yaml))

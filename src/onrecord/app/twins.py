@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from onrecord.app.branches import list_equal_tips
 from onrecord.app.current import choose_number
+from onrecord.app.moves import ToldPlaces
 from onrecord.app.session import Reply, Session
 from onrecord.domain.heads import order_of
 from onrecord.domain.ids import RecordId
@@ -58,16 +59,17 @@ def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId
         if later.heads[0].ref.log != session.store.log:
             return None
         changes = _plan(session, reader, first, later)
-        stamp = reader.get_file(first.path)
+        held = [stamp for stamp in reader.find_files_of(later.record) if not stamp.is_pending]
+        stamp = held[0] if len(held) == 1 else None
     receipt = unit.commit(changes, Actor())
     rows = [*first.rows, *(row for row in receipt.rows if row.draft.id == first.record)]
-    stamps = _give_file(later, rows, stamp) if stamp is not None and stamp.record == later.record else []
+    stamps = _give_file(later, rows, stamp) if stamp is not None else []
     session.publish(receipt, reply, stamps=stamps)
     return first.record
 
 
 def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> Twin | None:
-    """Return a record that began as a plain note found on disk and has no file at another place; None of any other."""
+    """Return a record that began as a plain note found on disk; None of any other."""
     heads = [head for head in reader.list_versions(record) if not head.is_displaced]
     if not heads or heads[-1].status != "current" or heads[0].kind in ("event", "conflict", "workspace"):
         return None
@@ -78,21 +80,36 @@ def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> Twin
         return None
     if read_record(rows[0].draft.data, heads[0].path, session.yaml).claimed_id is not None:
         return None
-    places = {stamp.path for stamp in reader.find_files_of(record) if not stamp.is_pending}
-    return Twin(record, heads, rows) if places <= {heads[0].path} else None
+    return Twin(record, heads, rows)
 
 
 def _find_other(session: Session, reader: IndexReader, one: Twin) -> Twin | None:
     """Return the other record of a plain note: first found at the same path, by another log, and of a like text."""
-    stamp = reader.get_file(one.path)
-    named = {head.id for head in reader.find_by_path(one.path)} | ({stamp.record} if stamp is not None else set())
+    paths = {one.path, one.heads[-1].path, *_list_files(reader, one.record)}
+    named = {head.id for path in paths for head in reader.find_by_path(path)}
+    named |= {stamp.record for path in paths if (stamp := reader.get_file(path)) is not None}
     for record in sorted(named - {one.record}):
         other = _find_plain(session, reader, record)
         if other is None or other.path != one.path or other.heads[0].ref.log == one.heads[0].ref.log:
             continue
-        if other.heads[0].kind == one.heads[0].kind and _is_alike(session, one, other):
+        is_alike = other.heads[0].kind == one.heads[0].kind and _is_alike(session, one, other)
+        if is_alike and _share_place(session, reader, one, other):
             return other
     return None
+
+
+def _list_files(reader: IndexReader, record: RecordId) -> set[str]:
+    return {stamp.path for stamp in reader.find_files_of(record) if not stamp.is_pending}
+
+
+def _share_place(session: Session, reader: IndexReader, one: Twin, other: Twin) -> bool:
+    """Tell whether no file of either lies anywhere but where both were found first, or were both told to be last."""
+    told = ToldPlaces(session)
+    return all(
+        path == one.path or told.find(reader, twin.record, path) is not None
+        for holder, twin in ((one, other), (other, one))
+        for path in _list_files(reader, holder.record)
+    )
 
 
 def _is_alike(session: Session, one: Twin, other: Twin) -> bool:
