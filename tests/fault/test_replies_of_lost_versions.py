@@ -55,6 +55,7 @@ def test_what_waits_for_its_versions_is_marked_where_it_is_shown(machines: tuple
     assert [list_reasons(reply) for reply in replies] == [["rows_waiting"]] * 4
     assert replies[0].data["version"] == 1
     assert replies[3].data["problems"] == 1
+    assert replies[3].data["index"] == {"behind": 0}, "no reindex brings what has not come"
     shutil.copytree(first.vault / f".onrecord/{first.log}", second.vault / f".onrecord/{first.log}", dirs_exist_ok=True)
     replies = second.call(ask)
     assert all("rows_waiting" not in list_reasons(reply) for reply in replies)

@@ -37,7 +37,7 @@ def explain_logs(session: Session, checked: Iterable[CheckedLog]) -> Iterator[Di
             for seq, difference in _explain_rows(session, report.log, erased):
                 told.add((difference.code, seq))
                 yield difference
-        ahead, size = _read_size(session, report.log) or 0, report.head.size
+        ahead, size = read_signed_size(session, report.log) or 0, report.head.size
         if report.fault is not None:
             size = sum(1 for _ in session.store.read_entries(report.log))
         if ahead > size and report.log != session.store.log:
@@ -107,7 +107,8 @@ def _name_behind(item: CheckedLog) -> Iterator[Difference]:
         yield Difference(path, CHECKPOINT_BEHIND, message, "", 0, asked, signed, mend)
 
 
-def _read_size(session: Session, log: LogId) -> int | None:
+def read_signed_size(session: Session, log: LogId) -> int | None:
+    """Return the size of the signed head of a log, None where there is none or it cannot be read."""
     data = session.store.read_log_file(log, "checkpoint")
     if data is None:
         return None

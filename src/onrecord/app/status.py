@@ -13,6 +13,7 @@ from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import check_suspension, describe_missing
 from onrecord.app.waiting import list_waiting, mark_waiting
 from onrecord.domain.errors import DamagedError
+from onrecord.domain.ids import LogId, RecordId
 from onrecord.domain.problem import Severity
 
 # Reasons of a reply that are no finding, or are counted by what they are about.
@@ -39,7 +40,8 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         marks = reader.get_watermarks()
     logs = session.store.list_logs()
     done, lines = session.store.backup.get_progress()
-    behind = sum(max(0, head.entries - marks.get(head.log, 0)) for head in logs)
+    waiting = list_waiting(session)
+    behind = sum(max(0, head.entries - marks.get(head.log, 0)) for head in logs if head.log not in waiting)
     size, _ = session.store.get_pinned()
     shown = [{"log": head.log, "entries": head.entries, "own": head.is_own} for head in logs]
     reply.data = {
@@ -55,13 +57,13 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "proposals": _count_proposals(session),
         "sources": _count_sources(session, reply),
     }
-    reply.data["problems"] = _count_problems(session, reply)
+    reply.data["problems"] = _count_problems(session, waiting, reply)
     if lines > done:
         reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})
     return reply
 
 
-def _count_problems(session: Session, reply: Reply) -> int:
+def _count_problems(session: Session, waiting: Mapping[LogId, Mapping[RecordId, int]], reply: Reply) -> int:
     """Return how many findings above a note `doctor` would have, as far as they are known without reading files anew.
 
     Logs that are shorter than they were here, and versions that have not come, are marked in the reply, too.
@@ -73,7 +75,6 @@ def _count_problems(session: Session, reply: Reply) -> int:
     with session.index.read() as reader:
         count += len(reader.list_pending())
     count += len(session.store.absences.read().missing)
-    waiting = list_waiting(session)
     if waiting:
         mark_waiting(reply, sum(sum(lacking.values()) for lacking in waiting.values()))
     return count + len(waiting) + _count_cut_back(session, reply)

@@ -199,7 +199,7 @@ CHECKS: Final = (
         "Every version is the one that its entry commits to",
         (
             Code("version_altered", (_CRITICAL,), "a row says something else than its entry, or is gone", _VERIFY),
-            Code("rows_waiting", (_WARNING,), "the last versions of another machine's log have not come yet",
+            Code("rows_waiting", (_WARNING,), "the last versions or entries of another machine's log have not come",
                  "Wait for the sync program; if it is done, see that it carries all of .onrecord."),
         ),
     ),

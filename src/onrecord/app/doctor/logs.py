@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onrecord.app.current import Current
+from onrecord.app.log_differences import read_signed_size
 from onrecord.app.log_losses import MEND as CUT_BACK_MEND
 from onrecord.app.log_losses import find_cut_back, list_given_up
 from onrecord.app.log_material import check_every_log, list_erased
 from onrecord.app.log_rows import walk_rows
 from onrecord.app.session import Session
+from onrecord.app.waiting import ROWS_WAITING
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
 
@@ -24,6 +26,12 @@ def check_logs(session: Session) -> Iterator[Problem]:
             else:
                 path = f".onrecord/{head.log}/versions"
                 yield Problem(path, 0, "version_altered", Severity.CRITICAL, item.message)
+        signed = 0 if head.is_own else read_signed_size(session, head.log) or 0
+        if signed > head.entries:
+            message = (
+                f"{signed - head.entries} entries that the signed head of another machine covers have not come yet"
+            )
+            yield Problem(f".onrecord/{head.log}/ledger", 0, ROWS_WAITING, Severity.WARNING, message)
 
 
 def check_others(session: Session) -> Iterator[Problem]:
