@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from onrecord.app.find import find
 from onrecord.app.remember import remember
-from onrecord.app.session import Session
+from onrecord.app.session import Channel, Session
 from onrecord.app.update import update
 from tests.vaults import FixedClock, make_vault, open_reference, open_session
 
@@ -97,7 +97,7 @@ def make_two(root: Path) -> tuple[Machine, Machine]:
     return first, second
 
 
-def make_branches(root: Path) -> tuple[Machine, Machine, str]:
+def make_branches(root: Path, user: str = "") -> tuple[Machine, Machine, str]:
     """Return two machines that changed one memory apart and then got each other's logs and files."""
     first, second = make_two(root)
     record = str(first.call(lambda session: remember(session, {"text": LINES, "title": "Plan"}).data["id"]))
@@ -105,5 +105,8 @@ def make_branches(root: Path) -> tuple[Machine, Machine, str]:
     for machine, line in ((first, 0), (second, 8)):
         given = {"id": record, "old": f"line {line}", "new": f"line {line} changed", "expect": 1}
         machine.clock.pass_s(60)
-        machine.call(lambda session, given=given: update(session, given).data)  # type: ignore[misc]
+        channel = Channel.TERMINAL if machine.vault.parent.name == user else Channel.LIBRARY
+        session = open_session(machine.vault, machine.state, clock=machine.clock, channel=channel)
+        update(session, given)
+        session.close()
     return first, second, record

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.app.doctor.diagnosis import diagnose
+from onrecord.app.proposals import list_proposals
 from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
@@ -121,6 +123,20 @@ def test_a_memory_that_took_in_its_copy_by_hand_has_no_conflict_left(tmp_path: P
     assert home.list_open() == []
     assert home.list_modes()[-1] == "observed"
     check_verifies(home.session, may_differ=True)
+
+
+@pytest.mark.parametrize("user", ["first", "second"])
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_a_merge_by_hand_asks_for_nothing_by_the_keys_of_either_side(tmp_path: Path, user: str, side: str) -> None:
+    first, second, _ = make_branches(tmp_path, user=user)
+    bring_log(first, second)
+    paths = [machine.vault / "memories" / "default" / "Plan.md" for machine in (first, second)]
+    text = paths[side == "ours"].read_text()
+    paths[1].write_text(text.replace("line 0\n", "line 0 changed\n").replace("line 8\n", "line 8 changed\nmended\n"))
+    assert list_open(second) == []
+    assert second.call(lambda session: list_proposals(session, {}).data["total"]) == 0
+    findings = second.call(lambda session: diagnose(session, {}).data["findings"])
+    assert "server_key_changed" not in [item["code"] for item in findings]  # type: ignore[attr-defined]
 
 
 def test_an_agent_that_writes_the_words_of_both_sides_settles_nothing(tmp_path: Path) -> None:

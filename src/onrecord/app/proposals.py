@@ -66,8 +66,18 @@ class Copies:
             if head is None or _is_written(head):
                 return head
             row = self._read(head.ref)
-            head = heads.get(row.draft.parents[0]) if row is not None and row.draft.parents else None
+            if row is None or not row.draft.parents:
+                return None
+            found = read_record(row.draft.data, row.draft.path, self._session.yaml).server
+            head = self.find_named(row.draft, found) or heads.get(row.draft.parents[0])
         return None
+
+    def find_named(self, draft: VersionDraft, found: ServerCopies) -> VersionHead | None:
+        """Return which of several parents the file of a merge by hand has its copies from: the one its `by` names."""
+        if len(draft.parents) < 2 or found.by not in draft.parents:
+            return None
+        heads = (head for head in self._reader.list_versions(draft.id) if head.ref == found.by)
+        return next((head for head in heads if _is_written(head)), None)
 
     def list_wishes(self, head: VersionHead) -> list[KeyChange]:
         """Return what a version's file asks for."""
@@ -75,7 +85,7 @@ class Copies:
         if row is None:
             return []
         found = read_record(row.draft.data, row.draft.path, self._session.yaml).server
-        return list_wishes(self.list_changes(head.id, found, head))
+        return list_wishes(self.list_changes(head.id, found, head, self.find_named(row.draft, found)))
 
     def find_parent(self, head: VersionHead) -> VersionHead | None:
         """Return the version that one was made from."""
@@ -106,7 +116,8 @@ class Requests:
         if draft.kind == "event" or (draft.version == 1 and found.record.server == _SILENT):
             return []
         copies = Copies(self._session, reader)
-        wishes = list_wishes(copies.list_changes(draft.id, found.record.server))
+        named = copies.find_named(draft, found.record.server)
+        wishes = list_wishes(copies.list_changes(draft.id, found.record.server, written_as=named))
         if not wishes:
             return []
         before = [head for head in reader.list_versions(draft.id) if head.ref in draft.parents[:1]]
