@@ -17,6 +17,12 @@ MEMORY_MORE_BYTES = 2 << 30
 
 
 @pytest.fixture
+def no_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the disk: what a killed process wrote outlives it without a sync, and a simulated cut needs none."""
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
+
+
+@pytest.fixture
 def guarded() -> Iterator[None]:
     """Turn a process that hangs or takes all memory into a test that fails."""
 

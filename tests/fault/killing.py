@@ -1,7 +1,6 @@
 """A process that writes to a vault and is killed in the middle: at the n-th primitive of its disks, or from outside.
 
-Run as `python -m tests.fault.killing VAULT STATE KILL_AT COUNT`: prints one JSON line for each acknowledged write,
-flushed at once, and kills itself before primitive KILL_AT (0: never), naming it first.
+It prints one JSON line for each acknowledged write, at once, and kills itself before a primitive, naming it first.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,7 +54,7 @@ def make_killing_disk(kill_at: int) -> Callable[[str], Disk]:
 
 
 def main(vault: str, state: str, kill_at: str, count: str) -> None:
-    """Write: memories, changes of them, turns; a checkpoint after every fifth entry."""
+    """Write memories, changes and turns, with a checkpoint after every fifth entry, in a process of its own."""
     session = open_session(Path(vault), Path(state), make_disk=make_killing_disk(int(kill_at)), checkpoint_entries=5)
     run = os.getpid()
     for number in range(int(count)):
@@ -73,7 +71,3 @@ def main(vault: str, state: str, kill_at: str, count: str) -> None:
             done = capture(session, {"source": "s", "session": "x", "turn": turn, "role": "user", "text": spoken}).data
             tell(op="capture", id=done["id"], turn=turn, text=spoken)
     tell(op="end", steps=_count)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

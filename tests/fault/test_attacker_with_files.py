@@ -6,7 +6,6 @@ What cannot be told apart from the user's own doing (docs/THREATS.md) is at leas
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 from pathlib import Path
 
@@ -127,7 +126,7 @@ def test_special_files_among_the_machines_files_hold_nothing_up_and_lead_nowhere
     forged.plant(Path(onrecord.vault))
     path = Path(onrecord.vault) / place.format(log=get_log(onrecord), other=forged.log)
     if path.is_dir():
-        shutil.rmtree(path)
+        path.rename(tmp_path / "away")  # still there, so that no other folder gets its inode
     elif path.exists():
         path.unlink()
     plant_special(path, kind, tmp_path)

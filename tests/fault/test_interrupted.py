@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +11,9 @@ import pytest
 from tests.fault.interrupting import SCENES, Scene
 from tests.fault.steps import fill_disk, run_killed
 
+pytestmark = pytest.mark.usefixtures("no_syncs")
+
 SAMPLE = 5
-
-
-@pytest.fixture(autouse=True)
-def no_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare the disk: what a killed process wrote outlives it without a sync."""
-    monkeypatch.setattr(os, "fsync", lambda fd: None)
 
 
 def go_through(root: Path, name: str, sample: int | None) -> Iterator[tuple[Scene, int]]:

@@ -18,7 +18,7 @@ from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.domain.errors import LockTimeoutError
 from tests.fault.survival import check_whole
-from tests.fault.test_kill_at_every_step import ROOT, list_writes, run_killed
+from tests.fault.test_kill_at_every_step import list_writes, run_killed
 from tests.hand_edits import HAND_EDITS
 from tests.states import find_state
 from tests.surface.cli import CommandLine
@@ -263,6 +263,7 @@ def list_temporary(*folders: Path) -> list[Path]:
     return [path for folder in folders for path in folder.rglob("*") if ".tmp" in path.name]
 
 
+ROOT = Path(__file__).resolve().parents[2]
 _HOLD = """
 import os, signal, sys
 from pathlib import Path
