@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from onrecord.domain.errors import InvalidInputError, NotFoundError
 from onrecord.domain.limits import IMPORT_LINE_MAX_BYTES, RECORD_FILE_MAX_BYTES
+from onrecord.domain.near_names import find_near
 from onrecord.ports.sources import SourceFile
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -69,7 +70,16 @@ def _look(path: str, hint: str) -> int:
         reason = "there is no such file or folder"
         if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
             reason = f"the path cannot be read: {error.strerror}"
-        raise NotFoundError(reason, field="path", hint=hint) from error
+        raise NotFoundError(reason, field="path", hint=hint, did_you_mean=_find_beside(path)) from error
+
+
+def _find_beside(path: str) -> str | None:
+    """Return the name that may be meant by the last one of a path where nothing is."""
+    parent, name = os.path.split(path.rstrip("/"))
+    try:
+        return find_near(name, sorted(os.listdir(parent or ".")))
+    except (OSError, ValueError):
+        return None
 
 
 def _list_tree(root: str, closed: Collection[str]) -> Iterator[tuple[str, str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -15,6 +14,7 @@ from onrecord.domain.ids import parse_id_prefix, parse_readable_id
 from onrecord.domain.instants import parse_instant
 from onrecord.domain.limits import INTEGER_MAX, JSON_MAX_DEPTH, PATCH_TEXT_MAX_CHARS, PATCHES_MAX_BYTES
 from onrecord.domain.names import check_characters, check_name, strip_hashes
+from onrecord.domain.near_names import find_near
 
 _THOUSANDTH = Decimal("0.001")
 _SPAN = re.compile(r"(\d{1,9}):(\d{1,9})")
@@ -47,11 +47,9 @@ def admit(operation: Operation, given: Mapping[str, object]) -> dict[str, object
 
 def _name_unknown(operation: Operation, name: str, known: Iterable[str]) -> InvalidInputError:
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    near = find_near(name, names)
     hint = f"{operation.name} takes: {', '.join(names)}" if names else f"{operation.name} takes no arguments"
-    return InvalidInputError(
-        f"{operation.name} has no argument of this name", field=name, hint=hint, did_you_mean=near[0] if near else None
-    )
+    return InvalidInputError(f"{operation.name} has no argument of this name", field=name, hint=hint, did_you_mean=near)
 
 
 def _check_exclusive(operation: Operation, admitted: Mapping[str, object]) -> None:
@@ -159,11 +157,9 @@ def _check_instant(field: str, value: str) -> str:
 def _check_choice(argument: Argument, value: object) -> str:
     if isinstance(value, str) and value in argument.choices:
         return value
-    near = difflib.get_close_matches(value, argument.choices, n=1) if isinstance(value, str) else []
+    near = find_near(value, argument.choices) if isinstance(value, str) else None
     allowed = f"One of: {', '.join(argument.choices)}."
-    raise InvalidInputError(
-        "not one of the values", field=argument.name, hint=allowed, did_you_mean=next(iter(near), None)
-    )
+    raise InvalidInputError("not one of the values", field=argument.name, hint=allowed, did_you_mean=near)
 
 
 def _check_span(field: str, value: object) -> tuple[int, int]:

@@ -280,7 +280,7 @@ STATUS: Final = Operation(
         "logs", *_below("logs[].", ("log", "entries", "own")), "logs_total",
         "backup", "backup.lines", "backup.waiting",
         "index", "index.behind",
-        "missing", *_below("missing.", ("records", "retirement_suspended")), "proposals",
+        "missing", *_below("missing.", ("records", "retirement_suspended")), "conflicts", "proposals",
         "sources", *_below("sources.", ("sources", "files", "sections", "left_out")),
         "problems",
     ),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-
 from onrecord.app.catalog import OPERATIONS
 from onrecord.app.operation import Argument, Operation
 from onrecord.domain.errors import InvalidInputError
+from onrecord.domain.near_names import find_near
 
 
 def describe_operation(name: str | None) -> dict[str, object]:
@@ -32,10 +31,9 @@ def describe_operation(name: str | None) -> dict[str, object]:
     if group:
         return {"operations": group}
     known = [operation.command or operation.name for operation in OPERATIONS.values()]
-    near = difflib.get_close_matches(typed, known, n=1)
     raise InvalidInputError(
         "there is no such operation", field="operation", hint=f"One of: {', '.join(known)}.",
-        did_you_mean=near[0] if near else None,
+        did_you_mean=find_near(typed, known),
     )  # fmt: skip
 
 

@@ -10,6 +10,9 @@ from onrecord.domain.ids import RECORD_ID_CHARS, RecordId
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState, VaultStore
 
+# So many characters of an id that somebody mistyped are believed.
+_BEGUN_CHARS = 4
+
 
 def choose_path(
     kind: str, folders: Sequence[str], title: str, reader: IndexReader, store: VaultStore, taken: Collection[str] = ()
@@ -57,10 +60,16 @@ def resolve(prefix: str, reader: IndexReader) -> RecordId:
     """
     found = reader.find_ids(prefix, 2)
     if not found:
-        raise NotFoundError("no memory with this id", field="id")
+        raise NotFoundError("no memory with this id", field="id", did_you_mean=_find_near_id(prefix, reader))
     if len(found) > 1:
         raise AmbiguousIdError("more than one id begins so", field="id")
     return found[0]
+
+
+def _find_near_id(prefix: str, reader: IndexReader) -> str | None:
+    """Return the one id that begins as a mistyped one does."""
+    begun = reader.find_ids(prefix[:_BEGUN_CHARS], 2) if len(prefix) > _BEGUN_CHARS else ()
+    return begun[0] if len(begun) == 1 else None
 
 
 def resolve_current(prefix: str, reader: IndexReader) -> VersionHead:

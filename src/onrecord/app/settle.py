@@ -31,10 +31,12 @@ from onrecord.domain.errors import (
 )
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.limits import CONFLICT_SIDES
+from onrecord.domain.near_names import find_near
 from onrecord.domain.trust import choose_weakest, get_trust
 from onrecord.ports.index import IndexReader, VersionHead
 from onrecord.ports.store import Change, VersionRow, WriteUnit
 
+_LISTED = "`onrecord conflicts` lists them with their whole ids."
 _MERGE = "merge"
 # The memory's text as it is now: for one that was edited until it says what it should.
 _CURRENT = "current"
@@ -121,7 +123,7 @@ def settle(session: Session, given: Mapping[str, object]) -> Reply:
     """
     arguments = admit(SETTLE, given)
     if not is_whole(str(arguments["id"])):
-        raise InvalidInputError("a write takes the whole id of 12 characters", field="id")
+        raise InvalidInputError("a write takes the whole id of 12 characters", field="id", hint=_LISTED)
     reply = Reply()
     session.compare_files(reply, pieces=None)
     with session.write() as unit:
@@ -152,9 +154,13 @@ def _settle(session: Session, unit: WriteUnit, arguments: Mapping[str, object], 
 
 
 def _find_case(session: Session, unit: WriteUnit, record: RecordId, reply: Reply) -> _Case:
+    with session.index.read() as reader:
+        if reader.get_current(record) is None:
+            near = find_near(record, (head.id for head in reader.list_conflicts((STATUS_OF_STATE[OPEN],))))
+            raise NotFoundError("no conflict with this id", field="id", hint=_LISTED, did_you_mean=near)
     head, _ = locate_current(session, unit, record, reply)
     if head.kind != "conflict":
-        raise InvalidInputError("this is no conflict", field="id", hint="`onrecord conflicts` lists them.")
+        raise InvalidInputError("this is no conflict", field="id", hint=_LISTED)
     if head.status != STATUS_OF_STATE[OPEN]:
         raise ConflictError("this conflict is settled", field="id", hint="`onrecord conflicts --all` tells how.")
     with session.index.read() as reader:

@@ -16,6 +16,7 @@ from onrecord.app.source_scan import Tally
 from onrecord.domain.errors import ConflictError, InvalidInputError, LimitExceededError, NotFoundError
 from onrecord.domain.limits import SOURCES_MAX_COUNT
 from onrecord.domain.names import fold_name
+from onrecord.domain.near_names import find_near
 from onrecord.domain.sections import Format
 from onrecord.ports.native import LeftOut, NativeSource
 
@@ -133,7 +134,9 @@ def remove_source(session: Session, given: Mapping[str, object]) -> Reply:
     check_user(session.caller, "remove a source")
     natives = see_sources(session)
     if natives is None or not _forget_name(session, natives, name):
-        raise NotFoundError("no source has this name", field="name", hint="`onrecord source list` names them.")
+        near = find_near(name, natives.sources) if natives is not None else None
+        hint = "`onrecord source list` names them."
+        raise NotFoundError("no source has this name", field="name", hint=hint, did_you_mean=near)
     reply = Reply(data={"name": name})
     _scan(session, reply)
     return reply

@@ -18,6 +18,7 @@ from onrecord.domain.problem import Severity
 
 # Reasons of a reply that are no finding, or are counted by what they are about.
 _COUNTED_APART = frozenset({"reconciling", "locked", "retirement_suspended", "pending_sync", "rows_waiting"})
+_OPEN = ("pending",)  # status of an open conflict (docs/format/record.md)
 
 
 def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
@@ -25,8 +26,8 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
 
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
-        backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, proposals, sources{} that the
-        caller may find, problems (findings above a note, as far as they are known cheaply).
+        backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, conflicts, proposals,
+        sources{} that the caller may find, problems (findings above a note, as far as they are known cheaply).
 
     Raises:
         InvalidInputError: the call is refused.
@@ -38,6 +39,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     with session.index.read() as reader:
         counts = dict(reader.count())
         marks = reader.get_watermarks()
+        conflicts = len(reader.list_conflicts(_OPEN))
     logs = session.store.list_logs()
     done, lines = session.store.backup.get_progress()
     waiting = list_waiting(session)
@@ -54,6 +56,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "backup": {"lines": lines, "waiting": lines - done},
         "index": {"behind": behind},
         "missing": describe_missing(session, reply),
+        "conflicts": conflicts,
         "proposals": _count_proposals(session),
         "sources": _count_sources(session, reply),
     }

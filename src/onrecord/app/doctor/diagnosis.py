@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,6 +24,7 @@ from onrecord.app.doctor.report import build_report
 from onrecord.app.session import Degraded, Reply, Session
 from onrecord.app.suspension import check_suspension
 from onrecord.domain.errors import InvalidInputError, LockTimeoutError, OnRecordError, VaultIncompleteError
+from onrecord.domain.near_names import find_near
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
 
@@ -245,9 +245,7 @@ def choose_checks(given: Mapping[str, object]) -> Choice:
     assert isinstance(named, tuple)
     for name in named:
         if name not in BY_ID:
-            near = difflib.get_close_matches(name, BY_ID, n=1, cutoff=0.5)
+            near = find_near(name, BY_ID, cutoff=0.5)
             hint = "`onrecord doctor --json` lists the ids under checks; docs/DOCTOR.md tells what each looks at."
-            raise InvalidInputError(
-                "there is no such check", field="checks", hint=hint, did_you_mean=near[0] if near else None
-            )
+            raise InvalidInputError("there is no such check", field="checks", hint=hint, did_you_mean=near)
     return Choice(frozenset(named), frozenset(), offset)

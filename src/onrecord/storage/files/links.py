@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from onrecord.domain.errors import ConflictError, InvalidInputError, NotFoundError, StorageFailedError
 from onrecord.domain.filenames import RECORD_FOLDERS
+from onrecord.domain.near_names import find_near
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.links import AllowedLink, LinkState
 from onrecord.storage.files.disk import Disk, Inode, storage_errors
@@ -138,7 +139,10 @@ class VaultLinks:
         wanted = os.path.realpath(os.path.abspath(os.path.expanduser(target)) if target else place)
         self._check_place(path, place, wanted, has_target=bool(target))
         if not os.path.isdir(wanted):
-            raise InvalidInputError("there is no folder that the link leads to", field="target" if target else "path")
+            raise InvalidInputError(
+                "there is no folder that the link leads to", field="target" if target else "path",
+                hint="Make the folder first, or name another.", did_you_mean=_find_beside(wanted),
+            )  # fmt: skip
         others = [link for link in self._links.values() if link.path != path]
         obstacle = self._find_obstacle(wanted, others)
         if obstacle is not None:
@@ -156,7 +160,10 @@ class VaultLinks:
         path = self._relativise(path)
         link = self._links.get(path)
         if link is None:
-            raise NotFoundError("no link was allowed at this path", field="path", hint="See `onrecord link --list`.")
+            raise NotFoundError(
+                "no link was allowed at this path", field="path", hint="`onrecord link` lists them.",
+                did_you_mean=find_near(path, self._links),
+            )  # fmt: skip
         link = replace(link, state=self._judge(link))
         with storage_errors("forget the link"):
             self._write([other for other in self._links.values() if other.path != path])
@@ -186,7 +193,10 @@ class VaultLinks:
             or any(part.startswith(".") or not part for part in parts)
         ):
             reason = "a link lies at or below a record folder: memories, facts, entities, events, workspaces, conflicts"
-            raise InvalidInputError(reason, field="path", hint="Give the path in the vault, such as memories/work.")
+            hint = "Give the path in the vault, such as memories/work."
+            near = find_near(parts[0], RECORD_FOLDERS)
+            meant = "/".join([near, *parts[1:]]) if near is not None and near != parts[0] else None
+            raise InvalidInputError(reason, field="path", hint=hint, did_you_mean=meant)
         return path
 
     def _check_place(self, path: str, place: str, wanted: str, *, has_target: bool) -> None:
@@ -248,6 +258,14 @@ class VaultLinks:
         self._state.rename(temporary, LINKS_NAME)
         self._state.sync_folder("")
         self.refresh()
+
+
+def _find_beside(path: str) -> str | None:
+    """Return the name of the folder that may be meant by a path where there is none."""
+    parent, name = os.path.split(path)
+    with suppress(OSError), os.scandir(parent) as entries:
+        return find_near(name, sorted(entry.name for entry in entries if entry.is_dir()))
+    return None
 
 
 def _parse(data: bytes) -> list[AllowedLink]:

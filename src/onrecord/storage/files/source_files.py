@@ -22,6 +22,7 @@ from onrecord.domain.limits import (
     SOURCE_MAX_DEPTH,
     SOURCE_NAMES_MAX_COUNT,
 )
+from onrecord.domain.near_names import find_near
 from onrecord.ports.native import LeftOut, NativeFile, NativeSource
 from onrecord.storage.files.vault_config import is_vault
 
@@ -66,8 +67,12 @@ class SourceFiles:
         except UnicodeEncodeError as error:
             raise InvalidInputError("the file's name is not UTF-8", field="path") from error
         except OSError as error:
-            reason = f"it cannot be looked at: {os.strerror(error.errno or 0)}"
-            raise NotFoundError(reason, field="path", hint="Give a text file, or a folder of them.") from error
+            reason = "there is no such file or folder"
+            if error.errno != errno.ENOENT:
+                reason = f"it cannot be looked at: {os.strerror(error.errno or 0)}"
+            raise NotFoundError(
+                reason, field="path", hint="Give a text file, or a folder of them.", did_you_mean=_find_beside(path)
+            ) from error
         real = os.path.realpath(whole)
         if real != whole:
             raise InvalidInputError(
@@ -232,6 +237,15 @@ class _RefusedError(OSError):
     """The folder is closed to sources."""
 
     reason = _OWN
+
+
+def _find_beside(path: str) -> str | None:
+    """Return the name that may be meant by the last one of a path where nothing is."""
+    parent, name = os.path.split(path.rstrip("/"))
+    try:
+        return find_near(name, sorted(os.listdir(os.path.expanduser(parent or "."))))
+    except OSError:
+        return None
 
 
 def _identify(folder: str) -> _Identity | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 from typing import Any, NoReturn
 
 from onrecord.app.catalog import OPERATIONS
 from onrecord.app.operation import Argument, Kind, Operation
 from onrecord.domain.errors import InvalidInputError
+from onrecord.domain.near_names import find_near
 
 _GROUPS = {
     "repair": "Mend what is left behind.",
@@ -57,9 +57,19 @@ def _translate(message: str, parser: argparse.ArgumentParser) -> InvalidInputErr
         ("argument ", "an argument cannot be used"),
     ):
         if message.startswith(opening):
+            if "invalid choice: " in message and message.startswith("argument TASK"):
+                return _name_unknown_task(message, parser)
             name = message.removeprefix(opening).split(":")[0].split(",")[0].split("/")[-1].strip().lstrip("-")
             return InvalidInputError(reason, field=name.replace("-", "_").lower(), hint=hint)
     return InvalidInputError("the command line cannot be read", hint=hint)
+
+
+def _name_unknown_task(message: str, parser: argparse.ArgumentParser) -> InvalidInputError:
+    given = message.split("invalid choice: ")[1].split(" (choose from", maxsplit=1)[0].strip("'\"")
+    group = parser.prog.split()[-1]
+    tasks = [operation.word for operation in OPERATIONS.values() if operation.group == group]
+    hint = f"One of: {', '.join(tasks)}."
+    return InvalidInputError(f"{group} has no such task", field="task", hint=hint, did_you_mean=find_near(given, tasks))
 
 
 def list_commands() -> list[str]:
@@ -178,11 +188,9 @@ def _find_operations(argv: list[str]) -> list[Operation]:
             if found:
                 return found
             names = list_commands()
-            near = difflib.get_close_matches(word, names, n=1)
+            near = find_near(word, names)
             hint = f"One of: {', '.join(names)}."
-            raise InvalidInputError(
-                "there is no such command", field="command", hint=hint, did_you_mean=next(iter(near), None)
-            )
+            raise InvalidInputError("there is no such command", field="command", hint=hint, did_you_mean=near)
     return []
 
 
@@ -199,8 +207,8 @@ def _find_near(word: str, operations: list[Operation]) -> str | None:
     """Return the option that a word begins, or comes near to."""
     name, options = _name_option(word), _list_options(operations)
     begun = [option for option in options if word.startswith("--") and name and option.startswith(name)]
-    near = begun or difflib.get_close_matches(name, options, n=1)
-    return f"--{near[0]}" if near else None
+    near = begun[0] if begun else find_near(name, options)
+    return f"--{near}" if near else None
 
 
 def _explain_dash(error: InvalidInputError, argv: list[str], operations: list[Operation]) -> InvalidInputError:

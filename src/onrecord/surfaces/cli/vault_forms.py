@@ -35,13 +35,15 @@ def tell_status(data: Data) -> Iterator[str]:
     todo = list(_list_todo(data))
     yield from todo
     if not todo:
-        yield "nothing waits for you"
+        yield "nothing waits for you (onrecord doctor looks closer)"
 
 
 def _list_todo(data: Data) -> Iterator[str]:
     if data["missing"]["records"]:
         suspended = ", retirement is suspended" if data["missing"]["retirement_suspended"] else ""
         yield f"{_count(data['missing']['records'], 'memory')} without a file{suspended}  (onrecord repair missing)"
+    if data["conflicts"]:
+        yield f"{_count(data['conflicts'], 'open conflict')}  (onrecord conflicts)"
     if data["proposals"]:
         yield f"{_count(data['proposals'], 'edit')} by hand to decide on  (onrecord proposals)"
     if data["backup"]["waiting"]:
