@@ -64,6 +64,16 @@ def list_said_copies(reader: IndexReader, said: Collection[bytes]) -> list[str]:
     return [stamp.path for stamp in reader.find_files_of(COPY_MARK) if stamp.sha256 in said] if said else []
 
 
+def spoil_outdated(reader: IndexReader, heads: Iterable[VersionHead]) -> list[FileStamp]:
+    """Return, so that they are looked at again, the stamps of files of memories of which another log has new versions.
+
+    A file that is behind now may be another memory's, of which it has the current bytes.
+    """
+    records = {head.id for head in heads if head.turn is None and not head.is_displaced and head.kind != "event"}
+    stamps = (stamp for record in sorted(records) for stamp in reader.find_files_of(record))
+    return [stamp._replace(size_bytes=-1) for stamp in stamps if not stamp.is_pending]
+
+
 def spoil_retired(reader: IndexReader, heads: Iterable[VersionHead]) -> list[FileStamp]:
     """Return, so that they count as changed, the stamps of files whose memory another log retires: they are here."""
     retired = {head.id for head in heads if head.status == "retired" and head.kind not in ("event", "conflict")}

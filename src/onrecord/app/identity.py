@@ -112,10 +112,10 @@ class Identities:
         """Tell whether no file of the pass has got the record yet."""
         return record not in self._records
 
-    def may_keep(self, reader: IndexReader, record: RecordId) -> bool:
-        """Tell whether a file as stamped needs no other look: its record is not retired, and not another file's."""
-        head = reader.get_current(record)
-        return self.is_free(record) and (head is None or head.status != "retired")
+    def may_keep(self, reader: IndexReader, stamp: FileStamp) -> bool:
+        """Tell whether a file as stamped needs no other look: its record says just that, and has no other file."""
+        head = reader.get_current(stamp.record)
+        return self.is_free(stamp.record) and head is not None and head.status != "retired" and head.ref == stamp.ref
 
     def identify(self, reader: IndexReader, found: Found, *, is_last: bool) -> Identity | None:
         """Return what a file holds.

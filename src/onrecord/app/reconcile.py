@@ -213,7 +213,7 @@ class _Pass:
         with self._session.index.read() as reader:
             stamp = reader.get_file(state.path)
             is_same = stamp is not None and _is_as_stamped(stamp, sha256)
-            if stamp is not None and is_same and self._identities.may_keep(reader, stamp.record):
+            if stamp is not None and is_same and self._identities.may_keep(reader, stamp):
                 self._note(reader, state, stamp.record, data, stamp.ref)
                 return True
             if not is_same and self._session.settling.puts_off(state):

@@ -14,11 +14,13 @@ from onrecord.app.arrivals import (
     list_shared_places,
     list_touched,
     settle_pending,
+    spoil_outdated,
     spoil_retired,
 )
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.settling import Settling
 from onrecord.app.stamps import hash_data, stamp_placed
+from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity
@@ -238,11 +240,15 @@ class Session:
         if documents and not head.is_own:
             heads = [document.head for document in documents]
             with self.index.read() as reader:
-                touched, spoiled = list_touched(reader, heads), spoil_retired(reader, heads)
+                touched = list_touched(reader, heads)
+                spoiled = [*spoil_outdated(reader, heads), *spoil_retired(reader, heads)]
                 self.settling.put_off.update(list_shared_places(reader, heads), (stamp.path for stamp in spoiled))
         if documents or mark is not None:
             marks = {head.log: mark} if mark is not None else {}
-            self.index.apply(IndexBatch(documents, files=spoiled, watermarks=marks, touched=touched))
+            copies = [stamp.path for stamp in spoiled if is_named_copy(stamp.path)]
+            files = [stamp for stamp in spoiled if not is_named_copy(stamp.path)]
+            batch = IndexBatch(documents, files=files, removed_files=copies, watermarks=marks, touched=touched)
+            self.index.apply(batch)
 
     def note(self, problem: Problem) -> None:
         """Keep a problem that was met on the way, once."""
