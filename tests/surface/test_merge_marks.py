@@ -133,6 +133,29 @@ def test_a_note_that_tells_of_marks_in_code_is_a_note(tmp_path: Path) -> None:
     assert home.list_open() == []
 
 
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_marks_within_code_are_gits_where_a_side_is_the_known_text(tmp_path: Path, is_plain: bool) -> None:
+    home = Home(tmp_path, is_plain=is_plain)
+    path = home.place("Plan")
+    path.write_text(path.read_text().replace("line 4 of the plan", "```\nx = 1\n```"))
+    home.take_in()
+    before = read_text(home)
+    marked = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other"
+    whole = path.read_text()
+    path.write_text(whole.replace("x = 1", marked))
+    home.take_in()
+    assert read_text(home) == before
+    assert len(home.list_open()) == 1
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    assert "merge_marks" in [item["code"] for item in findings]
+    path.write_text(whole.replace("x = 1", "x = 3"))
+    home.take_in()
+    assert "x = 3" in read_text(home)
+    assert home.list_open() == []
+    check_verifies(home.session)
+
+
 def test_doctor_names_the_marks_with_the_conflict_of_both_sides(tmp_path: Path) -> None:
     home = Home(tmp_path)
     path = home.place("Plan")

@@ -13,7 +13,7 @@ from onrecord.app.closing import find_taken, list_open
 from onrecord.app.identity import Found
 from onrecord.app.merging import find_base
 from onrecord.app.session import Session
-from onrecord.app.stamps import hash_data
+from onrecord.app.standing import is_marked
 from onrecord.domain.branches import drop_copies
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import EntryRef
@@ -56,11 +56,11 @@ def _list_marked(
 ) -> tuple[EntryRef, ...]:
     """Return the sides between which marks stood in the file when it was last seen, none where none stood."""
     stamp = next((stamp for stamp in stamps if stamp.path == found.state.path), None)
-    row = _read_row(session, stamp.ref) if stamp is not None and stamp.ref is not None and stamp.sha256 else None
-    if stamp is None or row is None or hash_data(row.draft.data) == stamp.sha256:
+    if stamp is None or stamp.ref is None or not is_marked(session, stamp):
         return ()
-    pairs = [refs for refs in list_open(session, reader, row.draft.id).values() if row.ref in refs and len(refs) == 2]
-    return pairs[0] if len(pairs) == 1 else (row.ref,)
+    members = list_open(session, reader, stamp.record).values()
+    pairs = [refs for refs in members if stamp.ref in refs and len(refs) == 2]
+    return pairs[0] if len(pairs) == 1 else (stamp.ref,)
 
 
 def _list_held(

@@ -16,10 +16,27 @@ from onrecord.app.stamps import hash_data, stamp_file
 from onrecord.domain.ancestry import find_nearest_common
 from onrecord.domain.branches import says_the_same
 from onrecord.domain.ids import EntryRef
-from onrecord.domain.merge_marks import Sides
+from onrecord.domain.merge_marks import Sides, split_marked
 from onrecord.domain.record import read_record
-from onrecord.ports.index import IndexBatch, VersionHead
+from onrecord.ports.index import IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, WriteUnit
+
+
+def find_sides(session: Session, reader: IndexReader, found: Found, head: VersionHead) -> Sides | None:
+    """Return what git's marks in a memory's file stand between, None where there are none.
+
+    A note may tell of marks in fenced code. They are git's own only if a side of them is a version that was there.
+    """
+    sides, whole = split_marked(found.data), split_marked(found.data, in_code=True)
+    if whole is None or whole == sides:
+        return sides
+    versions = reader.list_versions(head.id)
+    files = [_make_side(session, found, head, data) for data in (whole.ours, whole.theirs)]
+    return whole if any(has_bytes(session, version, side) for version in versions for side in files) else sides
+
+
+def _make_side(session: Session, found: Found, head: VersionHead, data: bytes) -> Found:
+    return replace(found, data=data, sha256=hash_data(data), record=read_record(data, head.path, session.yaml))
 
 
 def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHead, sides: Sides, reply: Reply) -> int:
@@ -49,7 +66,7 @@ def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHea
     refs: list[EntryRef | None] = []
     is_one = says_the_same(sides.ours, sides.theirs, session.yaml)
     for data in (sides.ours,) if is_one else (sides.ours, sides.theirs):
-        side = replace(found, data=data, sha256=hash_data(data), record=read_record(data, head.path, session.yaml))
+        side = _make_side(session, found, head, data)
         known = next((version for version in versions if has_bytes(session, version, side)), None)
         if known is not None:
             refs.append(known.ref)

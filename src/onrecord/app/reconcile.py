@@ -17,7 +17,7 @@ from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, I
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.leaving import is_stray, list_left_places
-from onrecord.app.marked import keep_sides
+from onrecord.app.marked import find_sides, keep_sides
 from onrecord.app.moves import record_moves, record_strays
 from onrecord.app.pending import build_loose, find_awaited
 from onrecord.app.proposals import Requests
@@ -27,7 +27,7 @@ from onrecord.app.stamps import hash_data, stamp_file
 from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
 from onrecord.domain.ids import EntryRef, RecordId
-from onrecord.domain.merge_marks import Sides, split_marked
+from onrecord.domain.merge_marks import Sides
 from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, WriteUnit
@@ -238,7 +238,8 @@ class _Pass:
     def _holds_marks(self, reader: IndexReader, found: Found, identity: Identity) -> bool:
         """Tell whether git left its marks in a memory's file; its sides are then kept when the pass ends."""
         head = reader.get_current(identity.known) if identity.known is not None else None
-        sides = split_marked(found.data) if head is not None and head.kind not in ("event", "conflict") else None
+        may_hold = head is not None and head.kind not in ("event", "conflict")
+        sides = find_sides(self._session, reader, found, head) if head is not None and may_hold else None
         if head is None or sides is None:
             return False
         self._identities.assign(found.state.path, head.id)

@@ -41,6 +41,15 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
     return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
 
 
+def is_marked(session: Session, stamp: FileStamp) -> bool:
+    """Tell whether git had left marks in a file when it was last seen: it is stamped with the version of a side."""
+    try:
+        row = session.store.read_row(stamp.ref) if stamp.ref is not None and stamp.sha256 else None
+    except (DamagedError, NewerFormatError):
+        return False
+    return row is not None and not stamp.is_pending and hash_data(row.draft.data) != stamp.sha256
+
+
 def name_pending(stamp: FileStamp, given_up: Mapping[LogId, int]) -> Problem:
     """Return the finding that a file is ahead of its row: which log it waits for, and since when it lies here.
 

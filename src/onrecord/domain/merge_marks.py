@@ -21,11 +21,15 @@ class Sides:
     theirs: bytes
 
 
-def split_marked(data: bytes) -> Sides | None:
+def split_marked(data: bytes, *, in_code: bool = False) -> Sides | None:
     """Return both sides of a file with marks; None where there are none, or not a whole set of them in order.
 
     Marks count at the beginning of a line and outside fenced code: a note may tell of them. A line of `=` alone is a
     heading of Markdown anywhere else.
+
+    Args:
+        data: The file.
+        in_code: Whether marks within fenced code count, too.
     """
     if b"<<<<<<<" not in data or b">>>>>>>" not in data:
         return None
@@ -33,7 +37,9 @@ def split_marked(data: bytes) -> Sides | None:
     theirs: list[bytes] = []
     state, fence, has_marks = "", b"", False
     for line in data.splitlines(keepends=True):
-        mark = _read_mark(line) if not fence else ""
+        mark = _read_mark(line) if state or in_code or not fence else ""
+        if state == "ours" and mark not in _ORDER[state]:
+            fence = _follow_fence(line, fence)
         if not state:
             if mark == "ours":
                 state = mark

@@ -66,3 +66,18 @@ def test_a_heading_beside_a_marked_place_stays() -> None:
     assert split_marked(b"Title\n=======\n" + PLAIN) == Sides(
         b"Title\n=======\na\nours\nb\n", b"Title\n=======\na\ntheirs\nb\n"
     )
+
+
+def test_code_that_begins_within_a_side_hides_no_later_marks() -> None:
+    fenced = (
+        PLAIN.replace(b"ours\n", b"```\nours\n").replace(b"theirs\n", b"```\ntheirs\n").replace(b"b\n", b"```\nb\n")
+    )
+    one = b"a\n```\nours\n```\nb\n"
+    other = b"a\n```\ntheirs\n```\nb\n"
+    assert split_marked(fenced + PLAIN) == Sides(one + b"a\nours\nb\n", other + b"a\ntheirs\nb\n")
+
+
+def test_marks_within_code_count_where_that_is_asked_for() -> None:
+    told = b"```\n" + PLAIN + b"```\n"
+    assert split_marked(told) is None
+    assert split_marked(told, in_code=True) == Sides(b"```\na\nours\nb\n```\n", b"```\na\ntheirs\nb\n```\n")

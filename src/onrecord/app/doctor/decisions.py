@@ -7,11 +7,12 @@ from typing import Final
 
 from onrecord.app.proposals import find_open
 from onrecord.app.session import Session
+from onrecord.app.standing import is_marked
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.merge_marks import split_marked
 from onrecord.domain.problem import Problem, Severity, describe_displaced
-from onrecord.ports.index import IndexReader, VersionHead
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import DISPLACING
 
 _ALL: Final = 2**31
@@ -19,17 +20,17 @@ _OPEN: Final = ("pending",)
 _MARKS: Final = "Take the marks out of the file, or settle: `onrecord conflicts` lists what it is part of."
 
 
-def name_marks(reader: IndexReader, record: RecordId, path: str, data: bytes) -> Iterator[Problem]:
+def name_marks(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
     """Yield the finding that git left its marks in a memory's file, with the conflict that both sides are in."""
-    if split_marked(data) is None:
+    if split_marked(data) is None and not is_marked(session, stamp):
         return
-    conflicts = reader.find_conflicts((record,)).get(record, ())
+    conflicts = reader.find_conflicts((stamp.record,)).get(stamp.record, ())
     message = "git left marks of an unfinished merge in the file; the memory keeps its text"
     mend = _MARKS
     if conflicts:
         message += f", both sides are in conflict {', '.join(conflicts[:2])}"
         mend = f"Take the marks out of the file, or `onrecord settle {conflicts[0]} --keep A`, `B` or `merge`."
-    yield Problem(path, 0, "merge_marks", Severity.WARNING, message, mend)
+    yield Problem(stamp.path, 0, "merge_marks", Severity.WARNING, message, mend)
 
 
 def check_displaced(session: Session) -> Iterator[Problem]:

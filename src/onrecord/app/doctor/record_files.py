@@ -139,7 +139,7 @@ def _check_file(
         mend = "Write what still holds into a new file, or remove this one."
         yield Problem(state.path, 0, "retired_file", Severity.INFO, message, mend)
     if head.kind != "conflict" and stamp.ref != head.ref:
-        yield from name_marks(reader, head.id, state.path, data)
+        yield from name_marks(session, reader, stamp, data)
     yield from _check_version(session, head, state, stamp, data)
     claim = record.claimed_id
     if claim is not None and claim != head.id and reader.get_current(claim) is not None:
