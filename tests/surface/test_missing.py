@@ -42,6 +42,11 @@ def test_missing_memories_are_listed_with_what_is_left_of_the_wait(onrecord: Com
     assert onrecord("status").data["missing"] == {"records": 1, "retirement_suspended": False}
 
 
+def test_where_nothing_is_missing_that_is_said(onrecord: CommandLine, paths) -> None:
+    assert len(paths) == 5
+    assert onrecord("repair", "missing", as_json=False).out == "no memory has lost its file, 0 retired now\n"
+
+
 def test_nobody_but_the_user_at_a_terminal_retires_before_the_time(onrecord: CommandLine, paths) -> None:
     record, path = next(iter(paths.items()))
     path.unlink()

@@ -43,7 +43,8 @@ def adopt(session: Session, given: Mapping[str, object]) -> Reply:
     rollback = session.store.find_rollback()
     if rollback is None:
         session.store.check_writable()
-        raise ConflictError("the vault goes on from what was acknowledged here; there is nothing to adopt")
+        hint = "Nothing needs to be done."
+        raise ConflictError("the vault goes on from what was acknowledged here; there is nothing to adopt", hint=hint)
     if arguments.get("yes"):
         check_user(session.caller, "adopt an older vault")
     reply = Reply()

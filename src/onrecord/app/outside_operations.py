@@ -54,7 +54,7 @@ LINK: Final = Operation(
 )
 UNLINK: Final = Operation(
     "unlink",
-    "Follow a link no more; no file is touched.",
+    "Follow a link no more; no file is touched, and the memories behind it are kept but not found.",
     (Argument("path", Kind.PATH, "the link, as it was allowed", True, True),),
     _LINKS,
 )

@@ -108,7 +108,7 @@ CHECKS: Final = (
             Code("state_damaged", (_CRITICAL,), "a file of the state folder is absent or damaged",
                  "Put the state folder back from a copy, or move it away: a new installation begins then."),
             Code("state_absent", (_INFO,), "this machine has no installation of this vault yet",
-                 "Nothing needs to be done: the first command that writes begins one."),
+                 "Nothing needs to be done: the next command begins one, `doctor` apart."),
             Code("state_set_aside", (_INFO, _WARNING), "an earlier state folder was set aside, with its key",
                  "Keep it while anything of its log may be missing; then move it to where you keep backups."),
             Code("installation_new", (_INFO,), "this machine has, or had, another installation of this vault",

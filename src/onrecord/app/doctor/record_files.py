@@ -62,7 +62,8 @@ def check_files(session: Session) -> Iterator[Problem]:
         forgotten = list(_list_forgotten(session, reader, {stamp.record for stamp in stamps.values()}))
         for head, place in forgotten:
             if place.is_missing:
-                yield _name_missing(head.path, head.id)
+                is_own = any(known.ref.log == session.store.log for known in reader.list_versions(head.id))
+                yield _name_missing(head.path, head.id) if is_own else _name_awaited(head.path, head.id)
         shut = [path for path in stamps if path not in present]
         shut += [head.path for head, place in forgotten if place.is_shut]
         yield from _name_closed(closed, shut)
@@ -104,6 +105,12 @@ def _list_forgotten(
 def _name_missing(path: str, record: RecordId) -> Problem:
     message = f"the file of memory {record} is gone; its versions are kept"
     mend = f"Put it back, or see `onrecord history {record}`."
+    return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
+
+
+def _name_awaited(path: str, record: RecordId) -> Problem:
+    message = f"no file of memory {record} is here, which another machine wrote: it may be on its way"
+    mend = f"Wait for the sync program. Its text is in its history: `onrecord read {record}`."
     return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
 
 

@@ -220,6 +220,9 @@ def _print_missing(data: Data) -> None:
         left = f"{item['left_s'] / 3_600:.1f} h of the wait left"
         _say(f"{item['id']}  since {item['since']}  {left}  {item['path']}  {item['title']}")
     _print_cut(len(data["missing"]), data["total"], "memories")
+    if not data["total"]:
+        print(f"no memory has lost its file, {data['retired']} retired now")
+        return
     suspended = "; retirement is suspended" if data["retirement_suspended"] else ""
     print(f"{data['total']} of {data['records']} memories have no file, {data['retired']} retired now{suspended}")
 

@@ -1,0 +1,22 @@
+"""A memory of another machine whose history is here and whose file has not come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onrecord.app.doctor.diagnosis import diagnose
+from onrecord.app.missing import repair_missing
+from tests.machines import bring_log, make_two
+
+
+def test_doctor_says_that_it_may_be_on_its_way_and_it_does_not_count_as_missing(tmp_path: Path) -> None:
+    first, second = make_two(tmp_path)
+    record = first.remember("words of the other machine")["id"]
+    bring_log(first, second)
+    assert second.find("words of the other machine") == []
+    findings = second.call(lambda session: diagnose(session, {}).data["findings"])
+    assert isinstance(findings, list)
+    (told,) = [item for item in findings if item["code"] == "missing_file"]
+    assert "may be on its way" in told["message"]
+    assert f"onrecord read {record}" in told["mend"]
+    assert second.call(lambda session: repair_missing(session, {}).data["total"]) == 0
