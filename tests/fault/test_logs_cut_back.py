@@ -99,6 +99,10 @@ def test_what_its_own_machine_has_given_up_is_no_loss_here(machines: tuple[Machi
     bring(first, second)
     assert judge(second)["verdict"] != "BROKEN"
     assert "log_cut_back" not in list_codes(second)
+    second.remember("has seen the new log")
+    assert judge(second)["verdict"] != "BROKEN"
+    cut_back(second, log, 1)
+    assert judge(second)["verdict"] == "BROKEN", "what was kept is not given up"
 
 
 @pytest.mark.parametrize("kept", [None, 0, 1, 3])

@@ -195,7 +195,7 @@ def _take_problem(item: Problem, current: Current, record: RecordId) -> Differen
     return Difference(item.path, item.code, item.message, record, known.version, asked, item.evidence, item.mend)
 
 
-def _name_pending(stamp: FileStamp, given_up: Mapping[LogId, int]) -> Difference:
+def _name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Difference:
     item, asked = name_pending(stamp, given_up), f"version {stamp.ref}" if stamp.ref is not None else ""
     seen = f"sha256 {shorten(stamp.sha256)}"
     return Difference(item.path, item.code, item.message, stamp.record, 0, asked, seen, item.mend)

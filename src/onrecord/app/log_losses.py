@@ -8,8 +8,8 @@ from typing import Final
 
 from onrecord.app.session import Session
 from onrecord.domain.errors import DamagedError, StorageFailedError
+from onrecord.domain.given_up import read_given_up
 from onrecord.domain.ids import LogId
-from onrecord.domain.ledger_check import read_given_up
 from onrecord.domain.ledger_report import CutBack
 
 MEND: Final = (
@@ -20,20 +20,21 @@ MEND: Final = (
 _ADOPT_SEQ = 1
 
 
-def list_given_up(session: Session) -> Mapping[LogId, int]:
-    """Return up to which size a log was given up by the one that follows it, by log.
+def list_given_up(session: Session) -> Mapping[LogId, range]:
+    """Return which sizes of a log were given up by the one that follows it, by log.
 
     A log that cannot be read gives none up; its check names it.
     """
-    given_up: dict[LogId, int] = {}
+    given_up: dict[LogId, range] = {}
     for head in session.store.list_logs():
         try:
-            lines = [line for _, line in islice(session.store.read_entries(head.log, _ADOPT_SEQ), 1)]
+            lines = [line for _, line in islice(session.store.read_entries(head.log), _ADOPT_SEQ + 1)]
         except (DamagedError, StorageFailedError):
             continue
-        for line in lines:
-            for log, size in read_given_up(line).items():
-                given_up[log] = max(size, given_up.get(log, 0))
+        if len(lines) > _ADOPT_SEQ:
+            for log, sizes in read_given_up(lines[0], lines[_ADOPT_SEQ]).items():
+                known = given_up.get(log, sizes)
+                given_up[log] = range(min(known.start, sizes.start), max(known.stop, sizes.stop))
     return given_up
 
 
@@ -49,4 +50,4 @@ def find_cut_back(session: Session) -> Sequence[CutBack]:
     there = {head.log: head.entries for head in session.store.list_logs()}
     shorter = [CutBack(log, size, there.get(log, 0)) for log, size in sorted(seen.items()) if size > there.get(log, 0)]
     given_up = list_given_up(session) if shorter else {}
-    return [item for item in shorter if item.size > given_up.get(item.log, 0)]
+    return [item for item in shorter if item.size not in given_up.get(item.log, ())]

@@ -57,7 +57,7 @@ def check_every_log(session: Session, verifier: Verifier, current: Current) -> l
 
 
 def gather_log(
-    session: Session, head: LogHead, current: Current, erased: frozenset[str], given_up: Mapping[LogId, int]
+    session: Session, head: LogHead, current: Current, erased: frozenset[str], given_up: Mapping[LogId, range]
 ) -> tuple[LogMaterial, Callable[[LogReport], bool]]:
     """Return what there is of a log, and what deals with the rows that its check did not ask for.
 

@@ -50,16 +50,16 @@ def is_marked(session: Session, stamp: FileStamp) -> bool:
     return row is not None and not stamp.is_pending and hash_data(row.draft.data) != stamp.sha256
 
 
-def name_pending(stamp: FileStamp, given_up: Mapping[LogId, int]) -> Problem:
+def name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Problem:
     """Return the finding that a file is ahead of its row: which log it waits for, and since when it lies here.
 
     Args:
         stamp: The stamp of the file.
-        given_up: Up to which size logs were given up, by log (`log_losses.list_given_up`).
+        given_up: Which sizes of logs were given up, by log (`log_losses.list_given_up`).
     """
     log = stamp.ref.log if stamp.ref is not None else LogId("unknown")
     since = from_unix_us(stamp.ctime_ns // 1_000)
-    if stamp.ref is not None and stamp.ref.seq < given_up.get(log, 0):
+    if stamp.ref is not None and stamp.ref.seq + 1 in given_up.get(log, ()):
         message = f"the version of the file, {stamp.ref}, was given up; it is found, and not versioned as it is"
         mend = "Remove its `by` line to take it in as an edit of yours; or put the newest .onrecord back."
         return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)

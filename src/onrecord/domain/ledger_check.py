@@ -31,7 +31,7 @@ from onrecord.domain.merkle import EMPTY_ROOT, FrontierBuilder, hash_leaf
 from onrecord.domain.pseudonym import opens_commitment
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
-_NO_LOGS: Mapping[LogId, int] = MappingProxyType({})
+_NO_LOGS: Mapping[LogId, range] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class LogMaterial:
         may_lack_end: Whether the last entries and rows may still be on their way, as another machine writes them.
         was_here: Whether the heads in `seen` were once computed here, as this installation writes the log; what they
             cover and is not there any more has gone then, else it has not come.
-        given_up: The size up to which a log was given up by its own writer, by log (`read_given_up`).
+        given_up: The sizes at which a log was given up by its own writer, by log (`given_up.read_given_up`).
         erased_elsewhere: `<log id>:<seq>` of entries that `erase.execute` of other logs name (`list_erasures`).
     """
 
@@ -101,7 +101,7 @@ class LogMaterial:
     erased_elsewhere: AbstractSet[str] = frozenset()
     may_lack_end: bool = False
     was_here: bool = False
-    given_up: Mapping[LogId, int] = field(default_factory=lambda: _NO_LOGS)
+    given_up: Mapping[LogId, range] = field(default_factory=lambda: _NO_LOGS)
 
 
 def list_erasures(lines: Iterable[bytes]) -> Iterator[str]:
@@ -111,13 +111,6 @@ def list_erasures(lines: Iterable[bytes]) -> Iterator[str]:
             entry = read_entry(line)
             if isinstance(entry, Entry):
                 yield from entry.members["to"]
-
-
-def read_given_up(line: bytes) -> Mapping[LogId, int]:
-    """Return up to which size a line gives other logs up, by log; nothing for a line that is no `log.adopt`."""
-    entry = read_entry(line) if b'"type":"log.adopt"' in line else None
-    seen = entry.members["seen"] if isinstance(entry, Entry) else ()
-    return {LogId(item["log"]): item["size"] for item in seen}
 
 
 def judge_row(row: Row, entry: Entry) -> FaultCode | None:
@@ -315,7 +308,7 @@ class _LogCheck:
         return Fault(code, seq)
 
     def _was_here(self, log: LogId, head: Head) -> bool:
-        return self._material.was_here and head.size > self._material.given_up.get(log, 0)
+        return self._material.was_here and head.size not in self._material.given_up.get(log, ())
 
     def _judge_pinned(self) -> Fault | None:
         for pin in sorted(self._material.pinned, key=lambda head: head.size):
