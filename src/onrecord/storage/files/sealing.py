@@ -17,12 +17,11 @@ from onrecord.storage.files.packed_segments import SEGMENT_MAX_BYTES, PackedRead
 from onrecord.storage.files.segments import name_packed, name_segment
 
 TEMPORARY_NAME: Final = ".pack.tmp"
-_AT_ONCE_MAX_COUNT: Final = 8
 _BLOCK_BYTES: Final = 1 << 20
 
 
 def pack_sealed(disk: Disk, folder: str, end: int) -> None:
-    """Pack the plain segments of a store before segment `end`, a few at most; under the lock of who writes the store.
+    """Pack the plain segments of a store before segment `end`; under the lock of who writes the store.
 
     Raises:
         OSError, DamagedError: one could not be packed; it is there as it was.
@@ -31,7 +30,7 @@ def pack_sealed(disk: Disk, folder: str, end: int) -> None:
     if TEMPORARY_NAME in names:
         disk.unlink(f"{folder}/{TEMPORARY_NAME}")
     sealed = [number for number in _list_plain(names) if number < end]
-    for number in sealed[:_AT_ONCE_MAX_COUNT]:
+    for number in sealed:
         if f"{number:08d}.jsonl.gz" not in names:
             _pack(disk, folder, number)
         elif _is_beginning(disk, folder, number):

@@ -28,6 +28,7 @@ from onrecord.storage.sqlite.merging import MergeLimits, is_merge_due, merge
 from onrecord.storage.sqlite.once import asked_again, reading
 from onrecord.storage.sqlite.place import (
     create_aside,
+    give_back,
     identify,
     install,
     is_perhaps_passing,
@@ -228,9 +229,12 @@ class SqliteIndex:
                 look(connection, self._owner)
                 take_batch(connection, batch)
             limits = self._limits.widened if batch.is_followed else self._limits
+            is_end = self._has_put_off and not batch.is_followed
             may_be_due, self._has_put_off = bool(batch.documents) or self._has_put_off, batch.is_followed
             if may_be_due and is_merge_due(connection, limits):
                 _merge_if_disk_allows(connection, self._limits)
+            if is_end:
+                _give_back_if_disk_allows(connection)
 
     def rebuild(self, batches: Iterable[IndexBatch]) -> None:
         """Replace the whole content by the batches' in one step visible to readers only when done."""
@@ -340,5 +344,14 @@ def _merge_if_disk_allows(connection: sqlite3.Connection, limits: MergeLimits) -
     try:
         with translated(), _transaction(connection):
             merge(connection, limits)
+    except StorageFailedError:
+        pass
+
+
+def _give_back_if_disk_allows(connection: sqlite3.Connection) -> None:
+    """Make the file smaller after many batches; what is free is used again in any case."""
+    try:
+        with translated():
+            give_back(connection)
     except StorageFailedError:
         pass

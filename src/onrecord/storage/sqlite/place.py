@@ -32,6 +32,10 @@ _SWITCH_PAUSE_S = 0.01
 _CACHE_KIB = 8_192
 _BUILD_CACHE_KIB = 65_536
 _WAL_MAX_PAGES = 4_096
+# Only a file that is empty as yet can be told this.
+_GIVING_BACK = "PRAGMA auto_vacuum = INCREMENTAL"
+_FREE_MAX_PAGES = 512
+_FREE_SHARE = 8
 
 
 def open_connection(path: str, owner: str) -> sqlite3.Connection:
@@ -137,6 +141,7 @@ def _fill_in(path: str, owner: str) -> None:
     except FileExistsError:
         pass
     with closing(_connect(path)) as connection:
+        connection.execute(_GIVING_BACK)
         _switch_to_log(connection)
         connection.execute("BEGIN IMMEDIATE")
         if not _is_ours(connection, owner):
@@ -159,6 +164,7 @@ def create_aside(path: str, owner: str) -> sqlite3.Connection:
     remove_file(path)
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     connection = _connect(path)
+    connection.execute(_GIVING_BACK)
     connection.execute("PRAGMA journal_mode = OFF")
     connection.execute(f"PRAGMA cache_size = -{_BUILD_CACHE_KIB}")
     connection.execute("PRAGMA synchronous = OFF")
@@ -200,6 +206,15 @@ def _overwrite(source: sqlite3.Connection, path: str) -> None:
         target.execute("PRAGMA synchronous = NORMAL")
         source.backup(target, progress=stop_when_busy)
         truncate_log(target)
+
+
+def give_back(connection: sqlite3.Connection) -> None:
+    """Make the file smaller by its free pages where they are many, as forward rows leave them; in no transaction."""
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    if free > _FREE_MAX_PAGES and free * _FREE_SHARE > pages:
+        # `execute` would stop behind the first page.
+        connection.executescript(f"PRAGMA incremental_vacuum({free})")
 
 
 def remove_file(path: str) -> None:

@@ -131,3 +131,13 @@ def test_what_cannot_be_packed_stays(tmp_path: Path) -> None:
     (folder / "00000000.jsonl").write_bytes(b"no row\n")
     pack_sealed(Disk(str(tmp_path / "vault")), "store", 2)
     assert list_names(folder) == ["00000000.jsonl", "00000001.jsonl.gz", "00000002.jsonl"]
+
+
+def test_however_many_are_sealed_all_are_packed(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    for number in range(30):
+        (folder / f"{number:08d}.jsonl").write_bytes(make_lines(range(number * 2, number * 2 + 2)))
+    pack_sealed(Disk(str(tmp_path)), "store", 29)
+    assert list_names(folder) == [*(f"{number:08d}.jsonl.gz" for number in range(29)), "00000029.jsonl"]
+    assert len(read_all(tmp_path)) == 60
