@@ -62,6 +62,14 @@ def test_what_waits_for_its_versions_is_marked_where_it_is_shown(machines: tuple
     assert replies[0].data["version"] == 2
 
 
+def test_a_change_of_what_waits_for_its_versions_is_made_and_marked(machines: tuple[Machine, Machine, str]) -> None:
+    first, second, kept = machines
+    carry_ledger(first, second)
+    change = {"id": kept, "old": "first", "new": "third", "expect": 1}
+    made = second.call(lambda session: update(session, change))
+    assert (made.data["version"], list_reasons(made)) == (2, ["rows_waiting"])
+
+
 def test_what_does_not_wait_is_not_marked(machines: tuple[Machine, Machine, str]) -> None:
     first, second, _ = machines
     own = second.find("begun on a copy")[0][0]

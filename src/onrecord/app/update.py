@@ -18,6 +18,7 @@ from onrecord.app.reconcile import observe_all_under_lock, observe_under_lock
 from onrecord.app.remember import describe_copies, note_secrets
 from onrecord.app.scrub import Scrubbed, scrub, scrub_change
 from onrecord.app.session import Reply, Session, list_rows
+from onrecord.app.waiting import tell_waiting
 from onrecord.domain.errors import (
     ConflictError,
     FileBusyError,
@@ -62,6 +63,7 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
     session.compare_files(reply, pieces=None)
     with session.write() as unit:
         _write(session, unit, scrubbed, reply)
+    tell_waiting(session, (RecordId(str(reply.data["id"])),), reply)
     return reply
 
 
