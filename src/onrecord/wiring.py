@@ -205,22 +205,22 @@ def _make_session(store: FileVaultStore, index: Index, policy: Policy, caller: C
 
 def _begin_reconcile(session: Session, opening: Reply) -> None:
     """Take in outside edits if any file differs; what a large vault has left to compare comes with later calls."""
-    from onrecord.app.comparison import OPENING_PIECES, Comparison
+    from onrecord.app.comparison import CALL_PIECES, OPENING_PIECES, Comparison
 
     comparison = Comparison(session.store, session.index)
     is_done = comparison.advance(OPENING_PIECES)
-    has_missing = comparison.unmet or session.store.absences.read().missing
-    if is_done and not comparison.changed and not has_missing:
+    if is_done and not (comparison.changed or comparison.unmet or session.store.absences.read().missing):
         return
     session.comparison = comparison
     if is_done:
-        session.compare_files(opening)
+        session.compare_files(opening, intake_pieces=max(CALL_PIECES, OPENING_PIECES - comparison.spent))
+        opening.withdraw("reconciling" if session.is_comparing else "")  # each call says so by itself
 
 
-def _continue_reconcile(session: Session, reply: Reply, pieces: int | None) -> int:
+def _continue_reconcile(session: Session, reply: Reply, pieces: int | None, intake_pieces: int | None) -> int:
     from onrecord.app.reconcile import continue_reconcile
 
-    return continue_reconcile(session, reply, pieces)
+    return continue_reconcile(session, reply, pieces, intake_pieces)
 
 
 def _name_opener(store: FileVaultStore, closed: tuple[str, str]) -> NativeOpener:

@@ -81,3 +81,62 @@ def test_a_command_prints_its_answer_before_the_comparison_ends(
     assert run(["find", "word", "--json", "--vault", str(vault)], SERVICES, os.environ) == 0
     (answer,) = printed
     assert [item["reason"] for item in json.loads(answer)["degraded"]] == ["reconciling"]
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Path:
+    """Return a vault of 300 notes, all of them edited by hand while it was closed."""
+    notes = tmp_path / "vault" / "memories"
+    notes.mkdir(parents=True)
+    for number in range(300):
+        (notes / f"{number:03}.md").write_text(f"note number {number}\n")
+    with onrecord.open(tmp_path / "vault", create=True) as opened:
+        assert opened.status().data["counts"]["files"] == 300
+    for path in notes.iterdir():
+        path.write_text(path.read_text() + "edited word\n")
+    return tmp_path / "vault"
+
+
+def test_many_edits_are_taken_in_with_the_calls_that_follow(edited: Path) -> None:
+    with onrecord.open(edited) as opened:
+        shown = []
+        while not shown or opened.find("note").degraded:
+            shown.append(len(opened.find("edited", limit=100)))
+        assert shown[0] < 200
+        assert len(shown) > 2
+        assert count_versions(edited) == 600
+
+
+def test_a_memory_that_is_shown_or_changed_is_taken_in_first(edited: Path) -> None:
+    with onrecord.open(edited) as opened:
+        (found,) = opened.find("299", limit=1)
+        assert opened.read(found.id).text == "note number 299\nedited word"
+        assert opened.find("word").degraded == ("reconciling",)
+        path = edited / "memories" / "298.md"
+        path.rename(edited / "memories" / "moved.md")
+        (found,) = opened.find("298", limit=1)
+        assert opened.read(found.id).path == "memories/moved.md"
+
+
+def test_an_update_of_a_memory_whose_file_was_moved_writes_where_it_lies(edited: Path) -> None:
+    onrecord.open(edited).close()
+    (edited / "memories" / "297.md").rename(edited / "memories" / "zz.md")
+    for path in (edited / "memories").iterdir():
+        path.write_text(path.read_text() + "again\n")
+    with onrecord.open(edited) as opened:
+        (found,) = opened.find("297", limit=1)
+        version = opened.read(found.id).version
+        opened.update(found.id, expect=version, text="note 297 from an agent")
+        assert (edited / "memories" / "zz.md").read_text() == "note 297 from an agent\n"
+        assert opened.find("again").degraded == ("reconciling",)
+
+
+def test_a_memory_is_kept_while_many_files_wait(edited: Path) -> None:
+    with onrecord.open(edited) as opened:
+        assert not opened.remember("something else").duplicate
+        assert count_versions(edited) < 600
+    assert count_versions(edited) == 601
+
+
+def count_versions(vault: Path) -> int:
+    return sum(len(path.read_bytes().splitlines()) for path in vault.glob(".onrecord/*/versions/*"))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from onrecord.domain.problem import Problem
 from onrecord.ports.index import FileRow, Index
-from onrecord.ports.store import VaultStore
+from onrecord.ports.store import FileState, VaultStore
+
+if TYPE_CHECKING:
+    from onrecord.app.intake import Intake
 
 # So many pieces are done when a vault is opened: some 18,000 files are then compared before the first answer.
 OPENING_PIECES = 28
-# What is left is compared with the calls that follow, so many pieces each.
+# What is left is compared, and what differs is taken in, with the calls that follow: so many pieces each.
 CALL_PIECES = 8
 
 # Stamps loaded in one piece; the store's pieces are a thousand names.
@@ -27,8 +31,11 @@ class Comparison:
     folder that could not be read, or at or below anything else that is no file of the vault, nothing is said.
 
     Attributes:
-        changed: Files that are new or not as stamped.
+        changed: Files that are new or not as stamped, by path.
         unmet: Stamped files that were not met, by path, transcripts left out; complete when the comparison is done.
+        hurried: Inodes of files that are wanted now, so that they are taken in before others.
+        spent: How many pieces of work were done.
+        intake: Takes in what differs, once the comparison is done and until all is taken in.
         has_unread: Whether a folder could not be read, or stamped files lie below something that is none.
 
     Args:
@@ -37,9 +44,12 @@ class Comparison:
     """
 
     def __init__(self, store: VaultStore, index: Index) -> None:
-        self.changed: list[str] = []
+        self.changed: dict[str, FileState] = {}
         self.unmet: list[str] = []
         self.has_unread = False
+        self.hurried: set[tuple[int, int]] = set()
+        self.spent = 0
+        self.intake: Intake | None = None
         self._is_done = False
         self._pieces = self._compare(store, index)
 
@@ -51,6 +61,7 @@ class Comparison:
         """
         while not self._is_done and (pieces is None or pieces > 0):
             self._is_done = next(self._pieces, None) is None
+            self.spent += 1
             pieces = None if pieces is None else pieces - 1
         return self._is_done
 
@@ -79,7 +90,7 @@ class Comparison:
                     closed.add(item.path)
                     self.has_unread = self.has_unread or item.code == "folder_unreadable"
                 else:
-                    self.changed.append(item.path)
+                    self.changed[item.path] = item
             yield True
         self._note_unmet({*known, *recent}.difference(self.changed), closed)
 

@@ -154,7 +154,7 @@ def list_proposals(session: Session, given: Mapping[str, object]) -> Reply:
     assert isinstance(offset, int)
     reply = Reply()
     session.refresh(reply)
-    session.compare_files(reply, pieces=None)
+    session.compare_files(reply, pieces=None, intake_pieces=None)
     open_ones = find_open(session)
     page = fill_page(open_ones[offset:], session.policy.page_bytes)
     reply.data = {"proposals": page.items, "total": len(open_ones)}

@@ -5,7 +5,7 @@ The files are never touched here. A changed file is a new version of its record,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onrecord.app.absences import look
@@ -15,6 +15,7 @@ from onrecord.app.conflicts import attend
 from onrecord.app.copies import add_orphans, find_copied, hold_back, keep_copies, may_be_copy, split_nested
 from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, Identity, read_bytes, read_found
 from onrecord.app.indexing import build_version
+from onrecord.app.intake import Intake
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.leaving import is_stray, list_left_places
 from onrecord.app.marked import find_sides, keep_sides
@@ -54,16 +55,19 @@ def reconcile(session: Session, reply: Reply, *, wait_s: float | None = 0) -> in
         How many versions were made.
     """
     session.comparison = Comparison(session.store, session.index)
-    return continue_reconcile(session, reply, None, wait_s=wait_s)
+    return continue_reconcile(session, reply, None, None, wait_s=wait_s)
 
 
-def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wait_s: float | None = 0) -> int:
+def continue_reconcile(
+    session: Session, reply: Reply, pieces: int | None, intake_pieces: int | None, *, wait_s: float | None = 0
+) -> int:
     """Go on with the session's comparison, as `Session.compare_files` tells.
 
     Args:
         session: The opened vault.
-        reply: Is marked `reconciling` while files have not been compared.
-        pieces: How much to do; None for all.
+        reply: Is marked `reconciling` while files have not been compared and taken in.
+        pieces: How much to compare; None for all.
+        intake_pieces: How much to take in; None for all.
         wait_s: How long to wait for the lock.
     """
     comparison = session.comparison
@@ -74,15 +78,30 @@ def continue_reconcile(session: Session, reply: Reply, pieces: int | None, *, wa
         session.comparison = comparison
         reply.degrade("reconciling", "The files are still being compared; ask again for what was edited meanwhile.")
         return 0
-    changed = sorted({*add_orphans(session, comparison), *session.settling.put_off})
-    made = reconcile_paths(session, changed, reply, wait_s=wait_s) if changed else 0
+    intake = comparison.intake
+    if intake is None:
+        more = {*add_orphans(session, comparison), *session.settling.put_off}
+        intake = comparison.intake = Intake(comparison.changed, more, comparison.hurried)
+    made = 0 if intake.is_done else _take_in_some(session, intake, reply, intake_pieces, wait_s)
+    if not intake.is_done and intake_pieces is not None:
+        session.comparison = comparison
+        reply.degrade("reconciling", "What was edited by hand is still being taken in; ask again for the rest.")
+        return made
     look(session, reply, comparison.unmet, has_unread=comparison.has_unread, wait_s=wait_s)
-    back = sorted(session.settling.put_off.difference(changed))
+    back = sorted(session.settling.put_off.difference(intake.paths))
     return made + reconcile_paths(session, back, reply, wait_s=wait_s) if back else made
 
 
-def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wait_s: float | None = 0) -> int:
-    """Take in outside edits of some files; the lock is taken only if one really differs.
+def _take_in_some(session: Session, intake: Intake, reply: Reply, pieces: int | None, wait_s: float | None) -> int:
+    paths = intake.list_next(pieces)
+    return reconcile_paths(session, paths, reply, wait_s=wait_s, choose=lambda: intake.take(session, paths))
+
+
+def reconcile_paths(
+    session: Session, paths: Sequence[str], reply: Reply, *, wait_s: float | None = 0,
+    choose: Callable[[], Sequence[str]] | None = None,
+) -> int:  # fmt: skip
+    """Take in outside edits of some files, or of those that `choose` returns under the lock.
 
     Files that are being saved are waited for before the lock is taken, once for all and 200 ms at most.
 
@@ -92,7 +111,7 @@ def reconcile_paths(session: Session, paths: Sequence[str], reply: Reply, *, wai
     session.settling.stat_saved(paths)
     try:
         with session.write(wait_s) as unit:
-            return observe_under_lock(session, unit, paths, reply, may_pause=False)
+            return observe_under_lock(session, unit, choose() if choose else paths, reply, may_pause=False)
     except LockTimeoutError:
         reply.degrade("reconciling", "Another process writes; ask again in a moment.")
     except (NotWritableError, DamagedError) as error:

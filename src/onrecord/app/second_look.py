@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from onrecord.app.reconcile import reconcile, reconcile_paths
+from onrecord.app.comparison import CALL_PIECES, Comparison
+from onrecord.app.reconcile import continue_reconcile, reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.domain.ids import RecordId
 
@@ -41,10 +42,17 @@ def look_again(session: Session, edited: Sequence[str], missing: Mapping[RecordI
         reply.degrade("reconciling", "A file is being saved; ask again in a moment.")
     lost = missing.keys() - session.sought - going - back
     session.sought.difference_update(back)
-    session.sought.update(lost)
     changed = [*edited, *(missing[record] for record in sorted(back))]
     if lost:
-        reconcile(session, reply)
+        _look_everywhere(session, lost, reply)
     elif changed:
         reconcile_paths(session, changed, reply)
     return SecondLook(bool(lost or changed or going), going)
+
+
+def _look_everywhere(session: Session, lost: Collection[RecordId], reply: Reply) -> None:
+    """Compare all files anew, and take in first what lies elsewhere now with the inode of a lost file."""
+    session.comparison = Comparison(session.store, session.index)
+    session.hurry(lost)
+    continue_reconcile(session, reply, None, CALL_PIECES)
+    session.sought.update(lost)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -37,8 +37,9 @@ _BATCH_ROWS = 500
 
 # From a row of the versions store to what the index takes in; given from outside, as a start rarely needs it.
 DocumentBuilder = Callable[[VersionRow, YamlReader], Iterator[Document]]
-# Goes on with the comparison of a session by so many pieces, None for all; returns how many versions were made.
-Reconciler = Callable[["Session", "Reply", int | None], int]
+# Goes on with the comparison of a session by so many pieces and takes in as many, None for all; returns how many
+# versions were made.
+Reconciler = Callable[["Session", "Reply", int | None, int | None], int]
 
 
 # Gives what works with the sources of this vault; None where it has none, unless they are asked for to be added to.
@@ -105,6 +106,10 @@ class Reply:
         if all(known.reason != reason for known in self.degraded):
             self.degraded.append(Degraded(reason, mend))
 
+    def withdraw(self, reason: str) -> None:
+        """Take a reason back."""
+        self.degraded = [known for known in self.degraded if known.reason != reason]
+
     def join(self, other: Reply) -> None:
         """Add what another reply says of degradation, as that of opening the vault."""
         for item in other.degraded:
@@ -143,14 +148,22 @@ class Session:
         self.index, self.owns_index = index, True
         self.settling = Settling(self.store, index, self.clock)
 
-    def compare_files(self, reply: Reply, *, pieces: int | None = CALL_PIECES) -> int:
-        """Go on with the comparison that opening began, if it has not ended; at its end take in what differs.
+    @property
+    def is_comparing(self) -> bool:
+        """Whether a comparison is under way, or what it found is still being taken in."""
+        return self.comparison is not None
+
+    def compare_files(
+        self, reply: Reply, *, pieces: int | None = CALL_PIECES, intake_pieces: int | None = CALL_PIECES
+    ) -> int:
+        """Go on with the comparison that opening began, if it has not ended; from its end on take in what differs.
 
         Files that were being saved when they were looked at last are looked at again.
 
         Args:
-            reply: Is marked `reconciling` while files have not been compared.
-            pieces: How much to do; None for all.
+            reply: Is marked `reconciling` while files have not been compared and taken in.
+            pieces: How much to compare; None for all.
+            intake_pieces: How much to take in; None for all.
 
         Returns:
             How many versions were made.
@@ -160,7 +173,14 @@ class Session:
         """
         if self.comparison is None and not self.settling.put_off:
             return 0
-        return self.reconcile(self, reply, pieces)
+        return self.reconcile(self, reply, pieces, intake_pieces)
+
+    def hurry(self, records: Iterable[RecordId]) -> None:
+        """Let the next step of a comparison take in the files that had these records, wherever they lie now."""
+        if self.comparison is not None:
+            with self.index.read() as reader:
+                known = [stamp for record in records for stamp in reader.find_files_of(record)]
+            self.comparison.hurried.update((stamp.device, stamp.inode) for stamp in known)
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[WriteUnit]:

@@ -125,7 +125,7 @@ def settle(session: Session, given: Mapping[str, object]) -> Reply:
     if not is_whole(str(arguments["id"])):
         raise InvalidInputError("a write takes the whole id of 12 characters", field="id", hint=_LISTED)
     reply = Reply()
-    session.compare_files(reply, pieces=None)
+    session.compare_files(reply, pieces=None, intake_pieces=None)
     with session.write() as unit:
         _settle(session, unit, arguments, reply)
     return reply

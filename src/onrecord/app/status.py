@@ -35,7 +35,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     admit(STATUS, given)
     reply = Reply()
     session.refresh(reply)
-    session.compare_files(reply, pieces=None)
+    session.compare_files(reply, pieces=None, intake_pieces=None)
     with session.index.read() as reader:
         counts = dict(reader.count())
         marks = reader.get_watermarks()

@@ -60,6 +60,7 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
     note_secrets(reply, scrubbed.rules)
     if not is_whole(str(scrubbed.arguments["id"])):
         raise InvalidInputError("a write takes the whole id of 12 characters", field="id")
+    session.hurry([RecordId(str(scrubbed.arguments["id"]))])
     session.compare_files(reply, pieces=None)
     with session.write() as unit:
         _write(session, unit, scrubbed, reply)

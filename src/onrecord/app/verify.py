@@ -54,7 +54,7 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     admit(VERIFY, given)
     reply = Reply()
     session.refresh(reply)
-    session.compare_files(reply, pieces=None)
+    session.compare_files(reply, pieces=None, intake_pieces=None)
     current = Current()
     checked = check_every_log(session, verifier, current)
     reports = [item.report for item in checked]

@@ -27,9 +27,9 @@ class Opened:
 
     def close(self) -> None:
         """End what opening began, then release all; nothing acknowledged depends on it."""
-        if self.session.comparison is not None:
+        if self.session.is_comparing:
             with suppress(OnRecordError):
-                self.session.compare_files(self.opening, pieces=None)
+                self.session.compare_files(self.opening, pieces=None, intake_pieces=None)
         if self.session.scan is not None:
             with suppress(OnRecordError):
                 self.session.scan.advance()

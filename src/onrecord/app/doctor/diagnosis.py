@@ -189,7 +189,7 @@ def diagnose(
             reply.degrade("locked", LockTimeoutError.default_hint)
         try:
             if choice.needs_edits:
-                session.compare_files(reply, pieces=None)
+                session.compare_files(reply, pieces=None, intake_pieces=None)
         except OnRecordError as error:
             found.take_error(error)
     found.run(session, [*THEN, *_list_proving(verifier)], choice.wanted)
