@@ -205,13 +205,17 @@ def test_a_copy_is_deleted_at_a_word_only_while_its_bytes_are_kept(tmp_path: Pat
     assert not list(copies[1].parent.glob(".onrecord*"))
 
 
-def test_a_copy_of_a_conflict_file_is_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("edit", [("since", "Since"), ("", "")])
+@pytest.mark.parametrize(
+    "name",
+    ["conflicts/Conflict in Plan.sync-conflict-20261130-173636-D4LGQYW", "conflicts/kept", "memories/default/kept"],
+)
+def test_a_copy_of_a_conflict_file_is_nothing(tmp_path: Path, name: str, edit: tuple[str, str]) -> None:
     home = Home(tmp_path)
     home.copy(SYNCTHING)
     home.take_in()
     shown = home.root / "vault" / "conflicts" / "Conflict in Plan.md"
-    beside = shown.with_name("Conflict in Plan.sync-conflict-20261130-173636-D4LGQYW.md")
-    beside.write_text(shown.read_text().replace("since", "Since"))
+    (home.root / "vault" / f"{name}.md").write_text(shown.read_text().replace(*edit))
     home.take_in()
     assert len(home.list_open()) == 1
     assert home.list_memories() == {home.record}

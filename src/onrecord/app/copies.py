@@ -101,10 +101,9 @@ def find_copied(session: Session, reader: IndexReader, found: Found) -> VersionH
     """Return the current version of the memory that a file is a copy of.
 
     That is the one whose id it names, if its name is a copy's or its text is an edit of one of the memory's (an exact
-    duplicate under a name of its own was made by a person, as another memory). Without an id it is the one whose file
-    the name tells, if only a sync program gives such names or the text is an edit; or the one as whose copy the same
-    bytes were kept before, or that said them once, if only a sync program gives the name. The very bytes
-    of a memory that has no file are no copy, whatever the name.
+    duplicate under a name of its own was made by a person, as another memory; one of a conflict is none). Without an id
+    it is the one whose file the name tells, if only a sync program gives such names or the text is an edit; or the one
+    as whose copy the same bytes were kept before.
     """
     if found.data and find_lost(session, reader, found.text_sha256, found.data) is not None:
         return None
@@ -123,8 +122,8 @@ def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionH
         own = {fold_path(stamp.path) for stamp in reader.find_files_of(claim)}
         if any(name.is_certain and fold_path(name.original) in own for name in names):
             return head  # a name in another case is made where two files had one name but for that
-        is_duplicate = has_bytes(session, head, found)
-        return head if not is_duplicate and _is_edit(session, reader, head, found) else None
+        is_memory = head.kind != "conflict" and has_bytes(session, head, found)
+        return head if not is_memory and _is_edit(session, reader, head, found) else None
     for name in names:
         record = _get_record(reader, name.original)
         head = reader.get_current(record) if record is not None else None
