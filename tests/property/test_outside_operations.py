@@ -108,7 +108,12 @@ class OutsideMachine(RuleBasedStateMachine):
         try:
             update(session, {"id": head.id, "text": text, "expect": head.version})
         except OnRecordError as error:
-            if error.code not in ("stale_version", "conflict", "not_found"):  # refused, and nothing acknowledged
+            if error.code not in (
+                "stale_version",
+                "conflict",
+                "not_found",
+                "file_busy",
+            ):  # refused, and nothing acknowledged
                 raise
         else:
             self.known.add(text)

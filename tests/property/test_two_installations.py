@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 from unittest import TestCase
 
 import pytest
@@ -397,59 +397,3 @@ test_any_order = make_case(AnyOrder, is_deep=False)
 test_in_turn_deeply = make_case(InTurn, is_deep=True)
 test_logs_before_files_deeply = make_case(LogsFirst, is_deep=True)
 test_any_order_deeply = make_case(AnyOrder, is_deep=True)
-
-# Orders under which a fresh index once gave another answer than the session, by what they have in common.
-ORDERS: dict[str, list[tuple[str, dict[str, Any]]]] = {
-    "a copy outlives the file beside which it came": [
-        ("open", {"ahead_s": 0}),
-        ("write_plain_note", {"who": 0, "place": 1, "text": "apple"}),
-        ("write_plain_note", {"who": 1, "place": 1, "text": "Tuesday 東京 v0.7.2"}),
-        ("rename", {"who": 1, "pick": 0, "place": 0}),
-    ],
-    "a copy is the file until the file is back": [
-        ("open", {"ahead_s": 7200}),
-        ("crash_behind_the_commit", {"who": 0, "text": "apple"}),
-        ("crash_behind_the_commit", {"who": 0, "text": "東京 発版 v0.7.2 get_user_id"}),
-        ("write_plain_note", {"who": 1, "place": 0, "text": "apple"}),
-        ("carry_file", {"pick": 23}),
-        ("crash_behind_the_commit", {"who": 1, "text": "apple"}),
-        ("rename", {"who": 0, "pick": 0, "place": 1}),
-        ("change", {"who": 0, "pick": 27, "text": "apple"}),
-        ("crash_behind_the_commit", {"who": 1, "text": "apple"}),
-        ("write_plain_note", {"who": 1, "place": 2, "text": "apple"}),
-        ("crash_behind_the_commit", {"who": 1, "text": "apple Tuesday banana postgres"}),
-        ("write_plain_note", {"who": 1, "place": 1, "text": "apple"}),
-        ("rename", {"who": 1, "pick": 9, "place": 0}),
-    ],
-    "a copy of a copy": [
-        ("open", {"ahead_s": 0}),
-        ("write_plain_note", {"place": 2, "text": "apple", "who": 1}),
-        ("write_plain_note", {"place": 0, "text": "apple", "who": 0}),
-        ("carry_file", {"pick": 0}),
-        ("delete_and_restore", {"pick": 0, "who": 1}),
-        ("write_plain_note", {"place": 1, "text": "apple", "who": 0}),
-        ("carry_file", {"pick": 25}),
-        ("change", {"pick": 29, "text": "apple", "who": 1}),
-        ("edit_outside", {"pick": 0, "text": "apple", "who": 0}),
-        ("carry_file", {"pick": 0}),
-        ("carry_file", {"pick": 27}),
-        ("delete_and_restore", {"pick": 0, "who": 1}),
-        ("edit_outside", {"pick": 5, "text": "apple", "who": 0}),
-        ("change", {"pick": 5, "text": "get_user_id", "who": 1}),
-    ],
-    "a copy of what the other machine's newer version says no more": [
-        ("open", {"ahead_s": 0}),
-        ("write_plain_note", {"who": 0, "place": 1, "text": "apple"}),
-        ("write_plain_note", {"who": 1, "place": 1, "text": "apple"}),
-        ("carry_whole_log", {"source": 1}),
-        ("carry_file", {"pick": 13}),
-    ],
-}
-
-
-@pytest.mark.parametrize("name", ORDERS)
-def test_an_order_that_once_gave_a_fresh_index_another_answer(name: str) -> None:
-    state = AnyOrder()
-    for rule_name, given in ORDERS[name]:
-        getattr(state, rule_name)(**given)
-    state.teardown()
