@@ -1,4 +1,4 @@
-"""Machines that share one vault by way of a sync program: each with its copy, its state folder and its clock."""
+"""Machines that stay open while a sync program carries the files of one vault between them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from pathlib import Path
 from onrecord.app.read import read
 from onrecord.ports.store import VersionRow
 from onrecord.storage.sqlite.index import SqliteIndex
+from tests.machines import Machine
 from tests.vaults import FixedClock, open_session
 
 RECORDS = ("memories", "events", "conflicts", "facts", "entities", "workspaces")
 START_US = 1_780_000_000_000_000
 
 
-class Machine:
-    """One installation: its copy of the vault, its state folder and its clock."""
+class StayingMachine(Machine):
+    """An installation that is opened once for many calls, each opening on the index of the one before."""
 
     def __init__(self, base: Path, name: str, ahead_s: int) -> None:
-        self.vault, self.state = base / name / "vault", base / name / "state"
+        super().__init__(base, name)
         self.clock = FixedClock(START_US + ahead_s * 1_000_000)
         self._index = base / name / "index.sqlite3"
         self.is_open = False
 
-    def open(self) -> None:
+    def start(self) -> None:
         """Open the vault, on the index of the opening before."""
         self.clock.pass_s(1)
         has_index = self._index.exists()
@@ -31,7 +32,7 @@ class Machine:
         self.session = open_session(self.vault, self.state, clock=self.clock, checkpoint_entries=7, index=index)
         self.is_open = True
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """Close it."""
         self.is_open = False
         self.session.close()
@@ -58,7 +59,7 @@ class Machine:
         aside.write_bytes(data)
         aside.rename(full)
 
-    def carry_log(self, other: Machine) -> None:
+    def carry_log(self, other: StayingMachine) -> None:
         """Carry all of the own log to another machine."""
         for path in sorted((self.vault / self.own).rglob("*")):
             if path.is_file():

@@ -29,7 +29,7 @@ from onrecord.app.update import update
 from onrecord.domain.errors import ConflictError, NotFoundError
 from onrecord.domain.record import read_record
 from onrecord.ports.index import IndexBatch
-from tests.syncing import Machine
+from tests.syncing import StayingMachine
 from tests.vaults import check_verifies, make_vault, open_reference
 
 WORDS = ("apple", "banana", "postgres", "v0.7.2", "数据库", "発版", "get_user_id", "Tuesday", "東京")
@@ -52,11 +52,11 @@ class TwoInstallations(RuleBasedStateMachine):
     @initialize(ahead_s=st.sampled_from((0, 40, -40, 7_200)))
     def open(self, ahead_s: int) -> None:
         self.base = Path(tempfile.mkdtemp())
-        self.machines = (Machine(self.base, "first", 0), Machine(self.base, "second", ahead_s))
+        self.machines = (StayingMachine(self.base, "first", 0), StayingMachine(self.base, "second", ahead_s))
         make_vault(self.machines[0].vault)
         shutil.copytree(self.machines[0].vault, self.machines[1].vault)
         for machine in self.machines:
-            machine.open()
+            machine.start()
         self.kept: set[str] = set()  # every text whose write was acknowledged
         self.written: set[str] = set()  # texts that went through OnRecord, and so are of no other origin
         self.agreed: dict[str, bytes] = {}  # what the sync program saw last on both
@@ -67,7 +67,7 @@ class TwoInstallations(RuleBasedStateMachine):
         self.count += 1
         return f"{text} n{self.count}"
 
-    def choose(self, who: int) -> Machine:
+    def choose(self, who: int) -> StayingMachine:
         """Return the machine that a rule is about; where they take turns, the one whose turn it is."""
         return self.machines[self.turn if self.order == "turns" else who]
 
@@ -116,7 +116,7 @@ class TwoInstallations(RuleBasedStateMachine):
             file.write(f"{text}\n".encode())
         self.look(machine)
 
-    def look(self, machine: Machine) -> None:
+    def look(self, machine: StayingMachine) -> None:
         machine.clock.pass_s(1)
         reconcile(machine.session, Reply(), wait_s=None)
 
@@ -169,8 +169,8 @@ class TwoInstallations(RuleBasedStateMachine):
 
     @rule(who=WHO)
     def reopen(self, who: int) -> None:
-        self.choose(who).close()
-        self.choose(who).open()
+        self.choose(who).stop()
+        self.choose(who).start()
 
     @rule(who=WHO)
     def reindex(self, who: int) -> None:
@@ -199,8 +199,8 @@ class TwoInstallations(RuleBasedStateMachine):
         session.index = plain
         self.kept.add(text)
         self.written.add(text)
-        machine.close()
-        machine.open()
+        machine.stop()
+        machine.start()
 
     @precondition(lambda self: self.order == "turns")
     @rule()
@@ -229,7 +229,7 @@ class TwoInstallations(RuleBasedStateMachine):
             there = other.get_bytes(path) or b""
             other.put(path, data[: max(len(there), len(data) * per_mille // 1000)])
 
-    def put_key(self, one: Machine, other: Machine, own: str) -> None:
+    def put_key(self, one: StayingMachine, other: StayingMachine, own: str) -> None:
         other.put(f"{own}/key.pub", one.get_bytes(f"{own}/key.pub"))
 
     @precondition(lambda self: self.order != "turns")
@@ -300,8 +300,8 @@ class TwoInstallations(RuleBasedStateMachine):
                 machine.session.store.checkpoint()
             self.deliver_all()
             for machine in self.machines:
-                machine.close()
-                machine.open()
+                machine.stop()
+                machine.start()
             size = sum(1 for machine in self.machines for _ in machine.list_rows())
             if size == before:
                 return
@@ -317,7 +317,7 @@ class TwoInstallations(RuleBasedStateMachine):
         finally:
             for machine in self.machines:
                 if machine.is_open:
-                    machine.close()
+                    machine.stop()
             shutil.rmtree(self.base)
 
     def check_end(self) -> None:
@@ -335,7 +335,7 @@ class TwoInstallations(RuleBasedStateMachine):
             assert answers[0] == answers[2]
         assert self.ask(one.session) == self.ask(other.session)
 
-    def check_rows(self, machine: Machine) -> None:
+    def check_rows(self, machine: StayingMachine) -> None:
         """Every acknowledged text is in a version, and nobody else's words are called an outside edit."""
         all_rows = [row for row in machine.list_rows() if row.draft.turn is None and row.draft.kind != "event"]
         all_texts = {read_record(row.draft.data, row.draft.path, machine.session.yaml).text for row in all_rows}

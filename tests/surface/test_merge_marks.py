@@ -170,4 +170,5 @@ def test_doctor_names_the_marks_with_the_conflict_of_both_sides(tmp_path: Path) 
     codes = [item["code"] for item in findings]
     assert "displaced_edit" not in codes
     assert "server_key_changed" not in codes
+    assert "front_matter_broken" not in codes
     assert "conflict_open" in codes

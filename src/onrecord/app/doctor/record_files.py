@@ -128,7 +128,10 @@ def _check_file(
     else:
         head = reader.get_current(stamp.record)
     record = read_record(data, state.path, session.yaml)
-    yield from record.problems
+    marks = list(_list_marks(session, reader, head, stamp, data))
+    # What marks of git make of a front matter is told by the marks.
+    yield from (item for item in record.problems if not (marks and item.code.startswith("front_matter_")))
+    yield from marks
     for finding in find_secrets(record.searchable_text):
         message = f"looks like a secret (rule {finding.rule}); a file of yours is only flagged"
         yield Problem(state.path, 0, "secret_found", Severity.WARNING, message, "Remove it from the file.")
@@ -145,8 +148,6 @@ def _check_file(
         message = f"memory {head.id} is retired, so that `find` does not show this file"
         mend = "Write what still holds into a new file, or remove this one."
         yield Problem(state.path, 0, "retired_file", Severity.INFO, message, mend)
-    if head.kind != "conflict" and stamp.ref != head.ref:
-        yield from name_marks(session, reader, stamp, data)
     yield from _check_version(session, head, state, stamp, data)
     claim = record.claimed_id
     if claim is not None and claim != head.id and reader.get_current(claim) is not None:
@@ -154,6 +155,15 @@ def _check_file(
         yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
     elif claim is not None:
         yield from check_copies(session, reader, head, record, data)
+
+
+def _list_marks(
+    session: Session, reader: IndexReader, head: VersionHead | None, stamp: FileStamp | None, data: bytes
+) -> Iterator[Problem]:
+    if head is None or stamp is None or stamp.is_pending:
+        return
+    if head.kind not in ("event", "conflict") and stamp.ref != head.ref:
+        yield from name_marks(session, reader, stamp, data)
 
 
 def _name_copy(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
