@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from onrecord.app.edits import is_edit_of, is_nearer
 from onrecord.app.identicals import Identicals, Inode, Standing
 from onrecord.app.indexing import hash_text
 from onrecord.app.leaving import has_left, yields_to
@@ -17,8 +18,7 @@ from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.heads import order_of
-from onrecord.domain.ids import EntryRef, RecordId
-from onrecord.domain.likeness import is_likely_edit
+from onrecord.domain.ids import RecordId
 from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES, BATCH_MAX_BYTES
 from onrecord.domain.record import Record, read_record
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
@@ -150,7 +150,7 @@ class Identities:
             return Identity(twin) if is_last or not waits else None
         if stamp is not None and is_in_place and self.is_free(stamp.record):
             return Identity(stamp.record)
-        moved = self._find_by_inode(reader, found)
+        moved = self._find_by_inode(reader, found, stamp)
         if moved is not None:
             return Identity(moved)
         stamp = stamp or self._find_respelled(reader, found)
@@ -239,11 +239,21 @@ class Identities:
         others = (stamp for stamp in _list_stamps(reader, record) if stamp.path != path)
         return any(is_unchanged(self._session.store.stat_file(stamp.path), stamp) for stamp in others)
 
-    def _find_by_inode(self, reader: IndexReader, found: Found) -> RecordId | None:
+    def _find_by_inode(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
+        own = own if own is not None and self.is_free(own.record) else None
         for stamp in self._list_by_inode(reader, _inode_of(found.state)):
-            if self._is_lost(reader, stamp.record, found) and self._is_edit(reader, found, stamp):
+            is_likely = self._is_lost(reader, stamp.record, found) and self._is_edit(reader, found, stamp)
+            if is_likely and (own is None or self._has_come(reader, found, stamp, own)):
                 return stamp.record
         return None
+
+    def _has_come(self, reader: IndexReader, found: Found, stamp: FileStamp, own: FileStamp) -> bool:
+        """Tell whether a file on another one's inode was moved over its place, and not saved there by renaming."""
+        there = self._session.store.stat_file(stamp.path)
+        if there is None:
+            return True
+        has_changed_places = any(other.path != stamp.path for other in self._list_by_inode(reader, _inode_of(there)))
+        return has_changed_places and is_nearer(self._session, reader, found.record.text, stamp, own)
 
     def _find_respelled(self, reader: IndexReader, found: Found) -> FileStamp | None:
         """Return the stamp of the same place in another spelling: a sync tool writes names in its own."""
@@ -278,7 +288,7 @@ class Identities:
         near = [stamp.record, *(head.id for head in reader.find_by_path(found.state.path) if head.kind != "event")]
         for record in dict.fromkeys(near):
             is_lost = self.is_free(record) and not self._is_held_elsewhere(reader, record, found)
-            if is_lost and is_edit_of(self._session, reader, record, found):
+            if is_lost and is_edit_of(self._session, reader, record, found.record.text):
                 return record
         return None
 
@@ -352,7 +362,7 @@ class Identities:
         """Tell whether a file on another one's inode is that one; numbers of deleted files are given out again."""
         if found.sha256 and found.sha256 == stamp.sha256:
             return True
-        return is_edit_of(self._session, reader, stamp.record, found, stamp.ref)
+        return is_edit_of(self._session, reader, stamp.record, found.record.text, stamp.ref)
 
     def _read(self, path: str) -> Found | None:
         state = self._session.store.stat_file(path)
@@ -369,19 +379,6 @@ class Identities:
             if _says_record(stamp):
                 self._by_inode.setdefault(_inode_of(stamp), []).append(stamp)
                 self._by_place.setdefault(fold_path(stamp.path), []).append(stamp)
-
-
-def is_edit_of(
-    session: Session, reader: IndexReader, record: RecordId, found: Found, ref: EntryRef | None = None
-) -> bool:
-    """Tell whether a file's text is an edit of a version of a record: of `ref`, else of the current one."""
-    head = reader.get_current(record)
-    ref = ref or (head.ref if head is not None else None)
-    kept = session.store.read_row(ref) if ref is not None else None
-    if kept is None or kept.draft.kind == "event":
-        return False
-    before = read_record(kept.draft.data, kept.draft.path, session.yaml)
-    return is_likely_edit(before.text, found.record.text)
 
 
 def _list_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:

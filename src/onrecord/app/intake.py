@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from onrecord.app.copies import may_be_copy
-from onrecord.app.identity import Found, is_edit_of, read_bytes
+from onrecord.app.edits import is_edit_of
+from onrecord.app.identity import Found, read_bytes
 from onrecord.app.pending import find_awaited
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
@@ -114,7 +115,7 @@ class Intake:
                 return len(named) == 1 and _is_moved(session, reader, found, *named)
             were = reader.find_files_by_inode(*_inode_of(state))
             if were:
-                is_edit = len(were) == 1 and is_edit_of(session, reader, were[0].record, found, were[0].ref)
+                is_edit = len(were) == 1 and is_edit_of(session, reader, were[0].record, found.record.text, were[0].ref)
                 return is_edit and _is_moved(session, reader, found, were[0].record)
             return not reader.find_by_path(path) and not may_be_copy(session, reader, found)
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from onrecord.app.arrivals import name_loose
 from onrecord.app.content import FilePlace
-from onrecord.app.identity import Found, is_edit_of
+from onrecord.app.edits import is_edit_of
+from onrecord.app.identity import Found
 from onrecord.app.indexing import hash_text
 from onrecord.app.judging import has_bytes, name_kind
 from onrecord.app.pages import cut_text
@@ -61,7 +62,7 @@ def find_awaited(session: Session, reader: IndexReader, found: Found, stamp: Fil
         return None
     is_in_place = stamp is not None and (stamp.device, stamp.inode) == (found.state.device, found.state.inode)
     if stamp is not None and is_in_place and stamp.record != claim and reader.get_current(claim) is None:
-        return None if is_edit_of(session, reader, stamp.record, found) else by
+        return None if is_edit_of(session, reader, stamp.record, found.record.text) else by
     return by
 
 

@@ -13,8 +13,13 @@ def is_likely_edit(before: str, after: str) -> bool:
 
     Unrelated prose shares far fewer, so that a new file on the inode number of a deleted one is not taken for it.
     """
-    one, other = _cut_grams(before), _cut_grams(after)
-    return len(one & other) >= _SHARE_MIN * max(len(one), len(other), 1)
+    return measure_likeness(before, after) >= _SHARE_MIN
+
+
+def measure_likeness(one: str, other: str) -> float:
+    """Return the share, 0 to 1, of the distinct three-character pieces of the longer text that the other has, too."""
+    pieces, others = _cut_grams(one), _cut_grams(other)
+    return len(pieces & others) / max(len(pieces), len(others), 1)
 
 
 def _cut_grams(text: str) -> set[str]:
