@@ -91,3 +91,16 @@ def test_adopt_is_told_in_lines_with_what_is_given_up_and_how_to_go_on(capsys) -
     done = data | {"adopted": True, "log": "c" * 16, "set_aside": "/state/old"}
     print_reply("adopt", Reply(data=done), as_json=False)
     assert "set aside at /state/old" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_import_and_replay_are_told_without_raw_structure(onrecord: CommandLine, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("a note")
+    (notes / "b.png").write_bytes(b"")
+    told = onrecord("import", str(notes), as_json=False).out.splitlines()
+    assert told == ["left out  b.png  not a Markdown file", "1 taken in, 0 known already, 1 left out"]
+    (tmp_path / "turns.jsonl").write_text("no turn\n")
+    assert onrecord("import", str(tmp_path / "turns.jsonl"), as_json=False).out.startswith("left out  line 1  ")
+    told = onrecord("repair", "replay", as_json=False).out
+    assert told == "0 written, 0 known already, 0 failed; 0 left\n"

@@ -66,3 +66,7 @@ def test_the_id_of_a_conflict_and_its_side(tmp_path: Path, monkeypatch: pytest.M
     assert "onrecord conflicts" in ask(disputed, "settle", made[:6], "--keep", "A")["hint"]
     status = disputed("status", as_json=False).out
     assert "1 open conflict  (onrecord conflicts)" in status
+
+
+def test_a_mark_behind_which_nothing_follows_is_no_option(onrecord: CommandLine) -> None:
+    assert onrecord("remember", "plain words", "--title", "Plan", "--", as_json=False).status == 0

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onrecord.surfaces.cli.terminal import show_line, show_text
-from onrecord.surfaces.cli.vault_forms import tell_adopt, tell_init, tell_status
+from onrecord.surfaces.cli.vault_forms import tell_adopt, tell_import, tell_init, tell_replay, tell_status
 
 if TYPE_CHECKING:
     from onrecord.app.session import Reply
@@ -298,4 +298,6 @@ _PRINTERS: dict[str, Callable[[Data], None]] = {
     "init": _print_lines(tell_init),
     "status": _print_lines(tell_status),
     "adopt": _print_lines(tell_adopt),
+    "import": _print_lines(tell_import),
+    "replay": _print_lines(tell_replay),
 }

@@ -162,7 +162,7 @@ def parse_command(argv: list[str]) -> argparse.Namespace:
         parsed, rest = parser.parse_known_args(argv)
     except InvalidInputError as error:
         raise _explain_dash(error, argv, operations) from error
-    if rest:
+    if rest not in ([], ["--"]):
         raise _name_rest(rest, operations)
     if getattr(parsed, "chosen", None) is None:
         raise InvalidInputError("a command is missing", field="command", hint=f"One of: {', '.join(list_commands())}.")

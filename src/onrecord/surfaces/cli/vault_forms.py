@@ -1,4 +1,4 @@
-"""What `init`, `status` and `adopt` tell a person: short lines, what needs attention with its command."""
+"""What some commands tell a person: short lines, what needs attention with its command."""
 
 from __future__ import annotations
 
@@ -69,6 +69,25 @@ def tell_adopt(data: Data) -> Iterator[str]:
         yield f"adopted: log {data['log']} begins; the old state folder is set aside at {data['set_aside']}"
     else:
         yield "put the newest vault back if there is one; to go on without it: onrecord adopt --yes"
+
+
+def tell_import(data: Data) -> Iterator[str]:
+    """Yield the lines of `import`."""
+    for item in data["skipped"]:
+        where = item.get("path") or f"line {item.get('line')}"
+        yield f"left out  {where}  {item['reason']}"
+    total = data.get("skipped_total", len(data["skipped"]))
+    if total > len(data["skipped"]):
+        yield f"(the page has room for {len(data['skipped'])} of {total} left out)"
+    yield f"{data['imported']} taken in, {data['duplicates']} known already, {total} left out"
+
+
+def tell_replay(data: Data) -> Iterator[str]:
+    """Yield the lines of `repair replay`."""
+    for item in data["failed"]:
+        yield f"failed  line {item['line']}  {item['reason']}"
+    told = f"{data['replayed']} written, {data['duplicates']} known already, {len(data['failed'])} failed"
+    yield f"{told}; {data['remaining']} left"
 
 
 def _count(number: int, what: str) -> str:
