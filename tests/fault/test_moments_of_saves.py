@@ -8,7 +8,9 @@ import pytest
 
 from onrecord.app.find import find
 from onrecord.app.read import read
-from tests.fault.test_saves import FIRST, SECOND, Desk, list_reasons
+from onrecord.storage.files.disk import Disk
+from tests.fault.test_saves import FIRST, NOTE, SECOND, Desk, list_reasons
+from tests.vaults import open_session
 
 
 @pytest.mark.parametrize("is_same_text", [False, True])
@@ -42,3 +44,27 @@ def test_a_memory_whose_file_is_renamed_again_and_again_is_shown_as_it_was_and_s
     assert desk.clock.pauses == []
     backup.rename(desk.path)
     assert desk.find("kettle") == [desk.id]
+
+
+@pytest.mark.parametrize("text", ["", "half a sa", "another text"])
+def test_a_file_that_changes_behind_the_look_at_it_is_never_shown_as_the_version(tmp_path: Path, text: str) -> None:
+    desk = Desk(tmp_path)
+
+    class Late(Disk):
+        is_armed = False
+
+        def read(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
+            if path == NOTE and Late.is_armed:
+                desk.path.write_text(text)
+            return super().read(path, offset, size_bytes)
+
+    session = open_session(tmp_path / "vault", tmp_path / "state", clock=desk.clock, make_disk=Late)
+    Late.is_armed = True
+    assert read(session, {"id": desk.id}).data["text"] == FIRST
+    desk.path.write_text(f"{FIRST}\n")
+    Late.is_armed = False
+    desk.open_anew()
+    Late.is_armed = True
+    (hit,) = find(session, {"query": "kettle", "mode": "full"}).data["results"]  # type: ignore[misc]
+    assert hit["text"] == FIRST
+    session.close()

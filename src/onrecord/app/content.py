@@ -137,10 +137,10 @@ def read_version(session: Session, head: VersionHead, place: FilePlace | None) -
     is_held = place is not None and place.is_unchanged and not place.is_behind
     is_in_place = is_held and not session.store.is_waiting(head.ref)
     if is_in_place and place is not None and place.stamp is not None:
-        try:
-            return session.store.read_file(place.stamp.path)
-        except (NotFoundError, StorageFailedError):
-            pass
+        with suppress(NotFoundError, StorageFailedError):
+            data = session.store.read_file(place.stamp.path)
+            if head.kind == "event" or hash_data(data) == place.stamp.sha256:  # else it was changed since the look
+                return data
     row = session.store.read_row(head.ref)
     if row is None:
         raise DamagedError("this version is not in the versions store", hint=_LOST_MEND)
