@@ -162,3 +162,19 @@ def test_two_records_of_which_each_has_a_file_of_its_own_are_two(machines: tuple
     meet(first, second)
     for machine in machines:
         assert {record for record, _ in machine.find("green tea")} >= both
+
+
+def test_a_file_that_is_a_retired_memorys_is_so_under_a_fresh_index(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    kept, gone = write(first, "green tea at four\n"), write(second, "green tea at four\n")
+    meet(first, second)
+    moved = second.vault / "memories/default/moved.md"
+    (second.vault / NOTE).rename(moved)
+    second.clock.pass_s(1)
+    assert second.find("green tea") == [(kept, 1)]
+    (second.vault / NOTE).write_text("green tea at four\n")
+    second.clock.pass_s(1)
+    for _ in range(2):
+        assert second.find("green tea") == [(kept, 1)]
+        reindex(second)
+    assert get_status(second, gone) == "retired"

@@ -137,9 +137,7 @@ def observe_under_lock(
 
 
 def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply, asked: Sequence[str] = ()) -> int:
-    """Compare all files and take in outside edits: for when a file has gone and may lie elsewhere.
-
-    `asked` are files that are looked at though they may be as stamped.
+    """Compare all files, look at those `asked` too, take in outside edits: for when a file may lie elsewhere.
 
     Raises:
         NotWritableError, DamagedError: as named.
@@ -270,6 +268,7 @@ class _Pass:
         head = reader.get_current(identity.known) if identity.known is not None else None
         if identity == Identity():
             head = self._returns.find_same(reader, found)
+            identity = Identity(head.id if head is not None and self._identities.is_free(head.id) else None)
         if head is None or head.status != "retired":
             return identity
         if self._identities.is_free(head.id) and self._returns.is_back(reader, head):

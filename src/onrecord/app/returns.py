@@ -47,12 +47,20 @@ class Returns:
         return self._missing[log]
 
     def find_same(self, reader: IndexReader, found: Found) -> VersionHead | None:
-        """Return the memory that comes back by a file which names none: one of exactly its bytes, the first by id."""
+        """Return the retired memory that a file which is no other's holds: one of exactly its bytes.
+
+        That is one that comes back by it, the first by id, else one that was recorded last at the very place.
+        """
+        left: VersionHead | None = None
         for head in reader.find_by_text(None, hash_text(found.record.text), "retired") if found.data else ():
             row = self._session.store.read_row(head.ref)
-            if row is not None and row.draft.data == found.data and self.is_back(reader, head):
+            if row is None or row.draft.data != found.data:
+                continue
+            if self.is_back(reader, head):
                 return head
-        return None
+            if left is None and head.path == found.state.path and head.kind != "conflict":
+                left = head
+        return left
 
     def is_other_text(self, reader: IndexReader, head: VersionHead, found: Found) -> bool:
         """Tell whether a file holds what its retired memory never said."""
