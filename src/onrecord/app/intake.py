@@ -26,8 +26,8 @@ from onrecord.ports.store import FileState
 Inode = tuple[int, int]
 
 # What a piece of work takes in: so many files, or one for each so many bytes.
-FILES_A_PIECE = 4
-_BYTES_A_PIECE = 64 * 1024
+FILES_A_PIECE = 2
+_BYTES_A_PIECE = 128 * 1024
 
 
 class Intake:
