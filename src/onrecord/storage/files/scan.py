@@ -16,6 +16,8 @@ from onrecord.storage.files.disk import Disk
 from onrecord.storage.files.placement import TEMPORARY_PREFIX
 
 MAX_DEPTH = 40
+# A later time of a file (from the year 2262 on) counts as this one, the last that the index can keep.
+TIME_MAX_NS = (1 << 63) - 1
 # Names looked at between two pieces of a scan.
 SLICE_COUNT = 1_000
 # What opening a folder costs, in names.
@@ -27,7 +29,8 @@ LinkJudge = Callable[[str], Problem | None]
 
 def describe_stat(path: str, found: os.stat_result) -> FileState:
     """Return a stat as a value."""
-    return FileState(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino)
+    mtime_ns, ctime_ns = min(found.st_mtime_ns, TIME_MAX_NS), min(found.st_ctime_ns, TIME_MAX_NS)
+    return FileState(path, found.st_size, mtime_ns, ctime_ns, found.st_dev, found.st_ino)
 
 
 def describe_file(disk: Disk, path: str) -> FileState | None:
@@ -150,7 +153,8 @@ def _is_as_known(entry: os.DirEntry[str], row: FileRow) -> bool:
         now = entry.stat(follow_symlinks=False)
     except OSError:
         return False
-    return row[1:6] == (now.st_size, now.st_mtime_ns, now.st_ctime_ns, str(now.st_dev), str(now.st_ino))
+    mtime_ns, ctime_ns = min(now.st_mtime_ns, TIME_MAX_NS), min(now.st_ctime_ns, TIME_MAX_NS)
+    return row[1:6] == (now.st_size, mtime_ns, ctime_ns, str(now.st_dev), str(now.st_ino))
 
 
 def _describe_entry(entry: os.DirEntry[str], path: str, judge: LinkJudge) -> FileState | Problem | str | None:

@@ -24,6 +24,7 @@ from onrecord.domain.limits import (
 )
 from onrecord.domain.near_names import find_near
 from onrecord.ports.native import LeftOut, NativeFile, NativeSource
+from onrecord.storage.files.scan import TIME_MAX_NS
 from onrecord.storage.files.vault_config import is_vault
 
 ENDINGS: Final = (".md", ".mdc", ".markdown", ".txt")
@@ -264,7 +265,8 @@ def _join(source: NativeSource, path: str) -> str:
 
 
 def _describe(path: str, found: os.stat_result) -> NativeFile:
-    return NativeFile(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino)
+    mtime_ns, ctime_ns = min(found.st_mtime_ns, TIME_MAX_NS), min(found.st_ctime_ns, TIME_MAX_NS)
+    return NativeFile(path, found.st_size, mtime_ns, ctime_ns, found.st_dev, found.st_ino)
 
 
 def _judge_size(file: NativeFile) -> NativeFile | LeftOut:
