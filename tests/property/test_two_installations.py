@@ -189,8 +189,9 @@ class TwoInstallations(RuleBasedStateMachine):
                 return getattr(plain, name)
 
             def apply(self, batch: IndexBatch) -> None:
-                heads = [document.head for document in batch.documents]
-                if any((head.origin, head.kind, head.version) == ("agent", "note", 1) for head in heads):
+                if any(
+                    (it.head.origin, it.head.kind, it.head.version) == ("agent", "note", 1) for it in batch.documents
+                ):
                     raise Crashed  # what has come is attended to before the new text is committed
                 plain.apply(batch)
 
@@ -198,8 +199,8 @@ class TwoInstallations(RuleBasedStateMachine):
         with suppress(Crashed):
             remember(session, {"text": text})
         session.index = plain
-        self.kept.add(text)
         self.written.add(text)
+        self.kept.add(text)
         machine.stop()
         machine.start()
 
