@@ -34,8 +34,11 @@ def describe_stat(path: str, found: os.stat_result) -> FileState:
 
 
 def describe_file(disk: Disk, path: str) -> FileState | None:
-    """Return one file's state, None when it is not there as a regular file."""
-    found = disk.stat(path)
+    """Return one file's state, None when it is not there as a regular file, or lies in a folder that is closed."""
+    try:
+        found = disk.stat(path)
+    except PermissionError:
+        return None
     return describe_stat(path, found) if found is not None else None
 
 
