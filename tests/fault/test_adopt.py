@@ -361,7 +361,8 @@ def test_what_doctor_says_after_an_adoption_is_true(place: Place) -> None:
     session.close()
     found: list[dict[str, Any]] = reply.data["findings"]  # type: ignore[assignment]
     by_code = {item["code"]: item for item in found}
-    assert set(by_code) <= {"pending_sync", "state_set_aside", "log_other", "cas_weak"}, found
+    # On a fast disk the files were put there less than 200 ms ago.
+    assert set(by_code) <= {"pending_sync", "state_set_aside", "log_other", "cas_weak", "reconciling"}, found
     assert "given up" in by_code["pending_sync"]["message"]
     assert "other machine" not in by_code["pending_sync"]["mend"]
     assert "given up" in by_code["log_other"]["message"]
