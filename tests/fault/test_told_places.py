@@ -9,6 +9,7 @@ import pytest
 
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
+from onrecord.app.settle import list_conflicts
 from onrecord.app.update import update
 from tests.fault.test_known_bytes import reindex, show
 from tests.machines import Machine, bring, bring_file, bring_log, make_two
@@ -61,6 +62,12 @@ def list_places(machine: Machine) -> list[tuple[str, str]]:
     return [(record, str(show(machine, record).data["path"])) for record, _ in found]
 
 
+def count_conflicts(machine: Machine) -> int:
+    found = machine.call(lambda session: list_conflicts(session, {}).data["conflicts"])
+    assert isinstance(found, list)
+    return len(found)
+
+
 @pytest.mark.parametrize("is_plain", [False, True])
 @pytest.mark.parametrize(
     "steps",
@@ -88,6 +95,33 @@ def test_a_fresh_index_gives_each_of_two_alike_files_the_record_that_the_session
     shutil.copytree(first.vault, second.vault, dirs_exist_ok=True, ignore=shutil.ignore_patterns("lock"))
     second.clock.pass_s(60)
     assert list_places(second) == shown
+
+
+@pytest.mark.parametrize("has_moved", [False, True])
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_fresh_index_gives_the_memory_to_its_file_and_not_to_an_edited_copy_beside_it(
+    machines: tuple[Machine, Machine], is_edited: bool, has_moved: bool
+) -> None:
+    first, second = machines
+    record = keep(first, is_plain=False)
+    shutil.copy(first.vault / OLD, first.vault / COPY)
+    (first.vault / COPY).write_text((first.vault / COPY).read_text() + "copied\n")
+    here = first.vault / OLD
+    if has_moved:
+        act(first, ("move", OLD, THIRD))
+        here = first.vault / THIRD
+    assert {found for found, _ in first.find("green tea")} == {record}
+    assert count_conflicts(first) == 1
+    if is_edited:
+        here.write_text(here.read_text() + "stirred\n")
+    shutil.copytree(first.vault, second.vault, dirs_exist_ok=True, ignore=shutil.ignore_patterns("lock"))
+    second.clock.pass_s(60)
+    for machine in (first, second):
+        reindex(machine)
+        shown = show(machine, record).data
+        assert "copied" not in str(shown["text"])
+        assert ("stirred" in str(shown["text"])) == is_edited
+        assert count_conflicts(machine) == 1
 
 
 def test_a_place_that_no_log_tells_is_told_by_whoever_finds_the_file_there(machines: tuple[Machine, Machine]) -> None:

@@ -13,7 +13,7 @@ from onrecord.app.leaving import has_left, yields_to
 from onrecord.app.moves import Told, ToldPlaces
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
-from onrecord.app.stamps import COPY_MARK, has_hash, hash_data
+from onrecord.app.stamps import has_hash, hash_data, list_record_stamps, says_record
 from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
@@ -97,6 +97,7 @@ class Identities:
         self._by_inode: dict[Inode, list[FileStamp]] = {}
         self._by_place: dict[str, list[FileStamp]] = {}
         self._told = ToldPlaces(session)
+        self._late: set[str] = set()
         size_bytes = sum(state.size_bytes for state in states.values())
         self._is_large = len(states) >= BATCH_COUNT or size_bytes >= BATCH_BYTES
         if self._is_large:
@@ -111,6 +112,10 @@ class Identities:
     def is_free(self, record: RecordId) -> bool:
         """Tell whether no file of the pass has got the record yet."""
         return record not in self._records
+
+    def rank(self, path: str) -> tuple[bool, bool]:
+        """Return where a file stands among those that are asked last: copies behind others, by name and by place."""
+        return is_named_copy(path), path in self._late
 
     def may_keep(self, reader: IndexReader, stamp: FileStamp) -> bool:
         """Tell whether a file as stamped needs no other look: its record says just that, and has no other file."""
@@ -140,6 +145,7 @@ class Identities:
                 new = Identity(fresh=claim)
             elif not self._is_held_elsewhere(reader, claim, found):
                 waits = is_named_copy(found.state.path) or self._has_moved_on(reader, claim, found)
+                waits = waits or (not is_last and self._is_late(reader, claim, found))
                 return Identity(claim) if is_last or not waits else None
         stamp = reader.get_file(found.state.path)
         stamp = stamp if stamp is not None and not stamp.is_pending else None
@@ -174,7 +180,7 @@ class Identities:
         if stamp is not None and not stamp.is_pending:
             return None, None
         same = self._list_same(reader, found).records
-        lost = [record for record in same if self.is_free(record) and not _list_stamps(reader, record)]
+        lost = [record for record in same if self.is_free(record) and not list_record_stamps(reader, record)]
         heads = [head for record in lost if (head := reader.get_current(record)) is not None]
         claim = found.record.claimed_id
         if not heads or (len(heads) == 1 and heads[0].path == path and claim in (None, heads[0].id)):
@@ -183,9 +189,17 @@ class Identities:
         ranked = [(by, order_of(reader.list_versions(head.id)[0]), head.id) for by, head in told if by is not None]
         return (min(ranked)[0], min(ranked)[2]) if ranked else (Told.ELSEWHERE, None)
 
+    def _is_late(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
+        """Tell whether a file may be a copy: its record, without a known file, was elsewhere and in other bytes."""
+        if list_record_stamps(reader, record) or record in self._list_same(reader, found).records:
+            return False
+        if self._told.find(reader, record, found.state.path) is None:
+            self._late.add(found.state.path)
+        return found.state.path in self._late
+
     def _has_moved_on(self, reader: IndexReader, record: RecordId, found: Found) -> bool:
         """Tell whether another file of the pass is the very one that held the record, so that this may be its copy."""
-        for stamp in _list_stamps(reader, record):
+        for stamp in list_record_stamps(reader, record):
             if stamp.path == found.state.path:
                 return False
             if self._places_now.get(_inode_of(stamp), found.state.path) != found.state.path:
@@ -203,7 +217,7 @@ class Identities:
         store, state = self._session.store, found.state
         return [
             stamp
-            for stamp in _list_stamps(reader, record)
+            for stamp in list_record_stamps(reader, record)
             if not (is_respelled(stamp.path, state.path) and has_left(store, stamp.path, state))
             and not yields_to(reader, stamp, state.path)
         ]
@@ -236,7 +250,7 @@ class Identities:
 
     def _is_untouched(self, reader: IndexReader, record: RecordId, path: str) -> bool:
         """Tell whether a record has a file that is as stamped, at another place than `path`."""
-        others = (stamp for stamp in _list_stamps(reader, record) if stamp.path != path)
+        others = (stamp for stamp in list_record_stamps(reader, record) if stamp.path != path)
         return any(is_unchanged(self._session.store.stat_file(stamp.path), stamp) for stamp in others)
 
     def _find_by_inode(self, reader: IndexReader, found: Found, own: FileStamp | None) -> RecordId | None:
@@ -261,7 +275,7 @@ class Identities:
         if self._is_large:
             stamps: Sequence[FileStamp] = self._by_place.get(place, ())
         else:
-            stamps = [stamp for stamp in reader.find_files_at(place) if _says_record(stamp)]
+            stamps = [stamp for stamp in reader.find_files_at(place) if says_record(stamp)]
         return next((stamp for stamp in stamps if stamp.path != found.state.path), None)
 
     def _find_by_place(self, reader: IndexReader, found: Found) -> RecordId | None:
@@ -372,23 +386,13 @@ class Identities:
         """Return the stamps of files that had an inode, from before the pass, by path."""
         if self._is_large:
             return self._by_inode.get(inode, ())
-        return [stamp for stamp in reader.find_files_by_inode(*inode) if _says_record(stamp)]
+        return [stamp for stamp in reader.find_files_by_inode(*inode) if says_record(stamp)]
 
     def _load(self, reader: IndexReader) -> None:
         for stamp in reader.list_files():
-            if _says_record(stamp):
+            if says_record(stamp):
                 self._by_inode.setdefault(_inode_of(stamp), []).append(stamp)
                 self._by_place.setdefault(fold_path(stamp.path), []).append(stamp)
-
-
-def _list_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:
-    """Return the stamps of the files that hold a record; what a file ahead of its row names is a claim."""
-    return [stamp for stamp in reader.find_files_of(record) if not stamp.is_pending]
-
-
-def _says_record(stamp: FileStamp) -> bool:
-    """Tell whether a stamp says which record its file holds."""
-    return not stamp.is_pending and stamp.record != COPY_MARK
 
 
 def _inode_of(state: FileState | FileStamp) -> Inode:

@@ -165,7 +165,7 @@ def _pass_files(
 ) -> _Pass:
     passing = _Pass(session, unit, reply, Identities(session, states), may_hold=may_hold)
     deferred = [state for state in states.values() if not passing.observe(state, is_last=False)]
-    for state in sorted(deferred, key=lambda state: is_named_copy(state.path)):
+    for state in sorted(deferred, key=lambda state: passing.identities.rank(state.path)):
         passing.observe(state, is_last=True)
     return passing
 
@@ -198,7 +198,7 @@ class _Pass:
         self._session = session
         self._unit = unit
         self._reply = reply
-        self._identities = identities
+        self.identities = identities
         self._may_hold = may_hold
         self.held: list[FileState] = []
         self._marked: list[tuple[Found, VersionHead, Sides]] = []
@@ -219,7 +219,7 @@ class _Pass:
     @property
     def has_lost_one(self) -> bool:
         """Whether a record lost its place to another one and nothing is stored yet: other files must be asked, too."""
-        return not self._made and any(self._identities.is_free(record) for record in self._replaced)
+        return not self._made and any(self.identities.is_free(record) for record in self._replaced)
 
     def observe(self, state: FileState, *, is_last: bool) -> bool:
         """Look at one file; False puts it off until all others have been looked at."""
@@ -230,7 +230,7 @@ class _Pass:
         with self._session.index.read() as reader:
             stamp = reader.get_file(state.path)
             is_same = stamp is not None and _is_as_stamped(stamp, sha256)
-            if stamp is not None and is_same and self._identities.may_keep(reader, stamp):
+            if stamp is not None and is_same and self.identities.may_keep(reader, stamp):
                 self._note(reader, state, stamp.record, data, stamp.ref)
                 return True
             if not is_same and self._session.settling.puts_off(state):
@@ -239,7 +239,7 @@ class _Pass:
             found = Found(state, data, sha256, read_record(data, state.path, self._session.yaml))
             if self._waits(reader, found, stamp):
                 return True
-            identity = self._identities.identify(reader, found, is_last=is_last)
+            identity = self.identities.identify(reader, found, is_last=is_last)
             if identity is None:
                 return False
             if self._may_hold and identity.known is None and may_be_copy(self._session, reader, found):
@@ -259,7 +259,7 @@ class _Pass:
         sides = find_sides(self._session, reader, found, head) if head is not None and may_hold else None
         if head is None or sides is None:
             return False
-        self._identities.assign(found.state.path, head.id)
+        self.identities.assign(found.state.path, head.id)
         self._marked.append((found, head, sides))
         return True
 
@@ -268,16 +268,16 @@ class _Pass:
         head = reader.get_current(identity.known) if identity.known is not None else None
         if identity == Identity():
             head = self._returns.find_same(reader, found)
-            identity = Identity(head.id if head is not None and self._identities.is_free(head.id) else None)
+            identity = Identity(head.id if head is not None and self.identities.is_free(head.id) else None)
         if head is None or head.status != "retired":
             return identity
-        if self._identities.is_free(head.id) and self._returns.is_back(reader, head):
-            self._identities.assign(found.state.path, head.id)
+        if self.identities.is_free(head.id) and self._returns.is_back(reader, head):
+            self.identities.assign(found.state.path, head.id)
             self._returned.append((head, found.state))
             return None
         if not self._returns.is_other_text(reader, head, found):
             return identity
-        other = self._identities.identify(reader, found.without_id(), is_last=True)
+        other = self.identities.identify(reader, found.without_id(), is_last=True)
         is_other = other is not None and other.known is not None and is_living(reader, other.known)
         return other if is_other else Identity()
 
@@ -301,7 +301,7 @@ class _Pass:
         if judged.change is None:
             self._note(reader, found.state, judged.record, found.data, judged.ref)
         else:
-            self._identities.assign(found.state.path, judged.record)
+            self.identities.assign(found.state.path, judged.record)
             self._leave_places(reader, found.state, judged.record)
             if judged.change.draft is not None:
                 self._pending.requests += self._requests.list_new(reader, judged.change.draft, found)
@@ -329,7 +329,7 @@ class _Pass:
     def _note(self, reader: IndexReader, state: FileState, record: RecordId, data: bytes, ref: EntryRef | None) -> None:
         """Keep a stamp of a file that makes no version: its bytes are those of `ref`."""
         self._session.settling.clear(state.path)
-        self._identities.assign(state.path, record)
+        self.identities.assign(state.path, record)
         self._leave_places(reader, state, record)
         self._fresh.append(stamp_file(state, record, data, self._session.clock.read().wall_us * 1_000, ref))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from onrecord.domain.ids import EntryRef, RecordId
-from onrecord.ports.index import FileStamp
+from onrecord.ports.index import FileStamp, IndexReader
 from onrecord.ports.store import FileState, VersionRow
 
 # A sync program's copy of a record's file is stamped under this name: no record's, so that none is shown from it.
@@ -31,6 +31,16 @@ def has_hash(stamps: Iterable[FileStamp], ref: EntryRef, sha256: bytes) -> bool 
         if stamp.ref == ref and stamp.sha256 and not stamp.is_pending:
             return stamp.sha256 == sha256
     return None
+
+
+def list_record_stamps(reader: IndexReader, record: RecordId) -> list[FileStamp]:
+    """Return the stamps of the files that hold a record; what a file ahead of its row names is a claim."""
+    return [stamp for stamp in reader.find_files_of(record) if not stamp.is_pending]
+
+
+def says_record(stamp: FileStamp) -> bool:
+    """Tell whether a stamp says which record its file holds."""
+    return not stamp.is_pending and stamp.record != COPY_MARK
 
 
 def stamp_file(
