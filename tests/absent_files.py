@@ -44,7 +44,7 @@ class Home:
         for path in (self.base / "state").rglob("index.sqlite3*"):
             path.unlink()
         self.session = self.open()
-        rebuild(self.session, lambda _: None)
+        rebuild(self.session)
 
     def keep(self, count: int) -> list[Path]:
         """Remember so many things; return their files."""

@@ -94,7 +94,7 @@ class Scene:
                 return
             check_verifies(session, may_differ=True)
             before = self.list_answers(session)
-            rebuild(session, lambda _: None)
+            rebuild(session)
             reconcile(session, Reply(), wait_s=None)
             assert self.list_answers(session) == before
             with session.index.read() as reader:

@@ -65,7 +65,7 @@ def test_a_record_with_rows_of_several_logs_is_listed_until_it_is_judged(
     assert second.call(list_touched) == [record], "opening a vault forgets nothing"
     second.call(lambda session: mark_judged(session, [RecordId(record)]))
     assert second.call(list_touched) == []
-    second.call(lambda session: rebuild(session, lambda _: None))
+    second.call(rebuild)
     assert second.call(list_touched) == [record], "a rebuilt index knows nothing of what was judged"
 
 

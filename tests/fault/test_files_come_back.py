@@ -35,7 +35,7 @@ def test_a_renamed_file_is_one_move_once(home: Home) -> None:
     home.look()
     home.look()
     home.open_again()
-    rebuild(home.session, lambda _: None)
+    rebuild(home.session)
     home.look()
     assert home.list_types().count("record.move") == 1
     assert home.count_versions(0) == 1
@@ -84,7 +84,7 @@ def test_a_file_restored_from_the_trash_brings_its_memory_back(home: Home, place
     back.parent.mkdir(exist_ok=True)
     trash.rename(back)
     if is_index_lost:
-        rebuild(home.session, lambda _: None)
+        rebuild(home.session)
     home.look()
     assert home.is_found(0)
     assert list_states(home, 0) == [(1, "superseded", "agent"), (2, "retired", "file"), (3, "current", "file")]

@@ -54,7 +54,7 @@ def read_on(session: Session) -> None:
 def rebuild_on(session: Session) -> None:
     """Make the index anew."""
     while True:
-        rebuild(session, lambda _: None)
+        rebuild(session)
         tell(op="rebuild")
 
 
@@ -144,7 +144,7 @@ def check_all(vault: Path, state: Path, told: list[dict], owners: dict[int, str]
     assert not [row for row in rows if row.draft.status == "retired"]
     assert {row.draft.id for row in rows if row.draft.path.startswith("memories/notes/")} == set(owners.values())
     before = ask(session)
-    rebuild(session, lambda _: None)
+    rebuild(session)
     assert ask(session) == before
     check_verifies(session)
     session.close()

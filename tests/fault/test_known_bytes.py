@@ -77,7 +77,7 @@ def get_path(machine: Machine, record: str) -> str:
 
 
 def reindex(machine: Machine) -> None:
-    machine.call(lambda session: rebuild(session, lambda _: None))
+    machine.call(rebuild)
 
 
 @pytest.fixture

@@ -281,7 +281,7 @@ def test_a_file_that_went_while_there_was_no_index_is_missing_from_then_on(home:
         index.unlink()
     path.unlink()
     home.session = home.open()
-    rebuild(home.session, lambda _: None)
+    rebuild(home.session)
     home.pass_opened(23)
     assert home.status(0) == "current"
     home.pass_opened(1)
@@ -318,7 +318,7 @@ def test_a_record_whose_file_never_arrived_here_is_not_missing(home: Home, tmp_p
     shutil.rmtree(there / "memories")
     other = open_session(there, tmp_path / "other", clock=home.clock)
     try:
-        rebuild(other, lambda _: None)
+        rebuild(other)
         for _ in range(30):
             home.clock.pass_s(HOUR_S)
             reconcile(other, Reply(), wait_s=None)

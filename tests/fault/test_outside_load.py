@@ -83,7 +83,7 @@ def work_under_load(tmp_path: Path, count: int, writes: int) -> None:
     assert len(written) == WRITERS * writes
     check_notes(session, owners, every=max(1, count // 300))
     before = ask(session)
-    rebuild(session, lambda _: None)
+    rebuild(session)
     assert ask(session) == before
     check_verifies(session, may_differ=True)
     session.close()

@@ -38,7 +38,7 @@ def ask(machine: Machine, query: str) -> list[dict[str, object]]:
 
     def look(session: Session) -> list[dict[str, object]]:
         hits = find(session, {"query": query}).data["results"]
-        rebuild(session, lambda _: None)
+        rebuild(session)
         assert find(session, {"query": query}).data["results"] == hits
         assert isinstance(hits, list)
         return hits

@@ -152,7 +152,7 @@ def test_of_two_versions_of_one_number_the_later_recorded_is_what_the_file_shoul
     for _ in range(2):
         data = later.call(lambda session: verify(session, {}, Ed25519Verifier()).data)
         assert "edited_outside" not in [item["code"] for item in data["differences"]], data
-        later.call(lambda session: rebuild(session, lambda _: None))
+        later.call(rebuild)
     assert later.call(lambda session: read(session, {"id": record}).data["text"]) == "the capital is Vienna"
 
 

@@ -35,7 +35,7 @@ def test_a_file_of_any_time_is_taken_in_found_edited_and_indexed_anew(tmp_path: 
             results = find(session, {"query": "kettle", "mode": "full"}).data["results"]
             assert isinstance(results, list)
             assert [hit["text"] for hit in results] == [text]
-            rebuild(session, lambda _: None)
+            rebuild(session)
         assert read(session, {"id": results[0]["id"]}).data["text"] == text
     check_verifies(session)
     session.close()

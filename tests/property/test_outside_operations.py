@@ -159,7 +159,7 @@ class OutsideMachine(RuleBasedStateMachine):
 
     @rule(who=WHO)
     def reindex(self, who: int) -> None:
-        rebuild(self.sessions[who], lambda _: None)
+        rebuild(self.sessions[who])
 
     # -- the outside
 
@@ -308,7 +308,7 @@ class OutsideMachine(RuleBasedStateMachine):
         assert told.issuperset(unserved), [str(path) for path in unserved if path not in told]
         reconcile(self.sessions[1], Reply(), wait_s=None)
         answers = [self.ask(self.sessions[1]), self.ask(session), self.ask(open_reference(session))]
-        rebuild(session, lambda _: None)
+        rebuild(session)
         answers.append(self.ask(session))
         for number, answer in enumerate(answers[:-1]):
             for word, one, other in zip((*WORDS, "said"), answer, answers[-1], strict=True):

@@ -174,7 +174,7 @@ class TwoInstallations(RuleBasedStateMachine):
 
     @rule(who=WHO)
     def reindex(self, who: int) -> None:
-        rebuild(self.choose(who).session, lambda _: None)
+        rebuild(self.choose(who).session)
 
     @rule(who=WHO, text=TEXTS)
     def crash_behind_the_commit(self, who: int, text: str) -> None:
@@ -329,7 +329,7 @@ class TwoInstallations(RuleBasedStateMachine):
             self.check_rows(machine)
             check_verifies(machine.session, may_differ=True)
             answers = [self.ask(machine.session), self.ask(open_reference(machine.session))]
-            rebuild(machine.session, lambda _: None)
+            rebuild(machine.session)
             answers.append(self.ask(machine.session))
             assert answers[0] == answers[1]
             assert answers[0] == answers[2]

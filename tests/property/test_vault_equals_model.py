@@ -188,7 +188,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1))
     def reindex(self, who: int) -> None:
-        rebuild(self.sessions[who], lambda _: None)
+        rebuild(self.sessions[who])
 
     @invariant()
     def every_text_is_there(self) -> None:
@@ -212,7 +212,7 @@ class VaultMachine(RuleBasedStateMachine):
             versions = list_history(session, {"id": record}).data["versions"]
             assert [item["version"] for item in versions] == list(range(1, len(known.texts) + 1))
         answers = [self.ask(session), self.ask(open_reference(session))]
-        rebuild(session, lambda _: None)
+        rebuild(session)
         answers.append(self.ask(session))
         assert answers[0] == answers[1] == answers[2]
         check_verifies(session, may_differ=self.is_moved)

@@ -53,7 +53,7 @@ class CommandLine:
         class Stdin(Stream):
             buffer = io.BytesIO(stdin)
 
-        out, err = Stream(), io.StringIO()
+        out, err = Stream(), Stream()
         with self._monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)

@@ -35,7 +35,7 @@ def check_is_itself(home: Home) -> None:
         assert list_hits(home.session) == [home.record]
         codes = [item["code"] for item in diagnose(home.session, {}).data["findings"]]
         assert "missing_file" not in codes
-        rebuild(home.session, lambda _: None)
+        rebuild(home.session)
     home.open_anew()
     assert list_hits(home.session) == [home.record]
 

@@ -154,7 +154,7 @@ def test_captured_turns_attend_to_what_waits_as_any_other_write(tmp_path: Path, 
         if way == "capture":
             capture(session, turn)
         else:
-            import_turns(session, {"path": "-", "source": "chat"}, [json.dumps(turn).encode()], lambda _: None)
+            import_turns(session, {"path": "-", "source": "chat"}, [json.dumps(turn).encode()])
         return list_conflicts(session, {}).data["conflicts"]
 
     assert len(second.call(write)) == 1  # type: ignore[arg-type]

@@ -76,7 +76,7 @@ class Home:
                 assert self.place_of(name) == place
                 assert self.count_versions(name) == 1
             assert self.count_records() == len(TEXTS)
-            rebuild(self.session, lambda _: None)
+            rebuild(self.session)
         check_verifies(self.session, may_differ=True)
 
 
@@ -188,7 +188,7 @@ def test_a_file_moved_across_workspaces_is_the_same_memory(home: Home) -> None:
     assert home.place_of("b") == "ops/moved.md"
     assert read(home.session, {"id": home.ids["b"]}).data["workspace"] == ("default" if has_key else "ops")
     assert home.count_records() == len(TEXTS)
-    rebuild(home.session, lambda _: None)
+    rebuild(home.session)
     assert home.place_of("b") == "ops/moved.md"
     assert home.count_records() == len(TEXTS)
 
@@ -250,7 +250,7 @@ def test_a_copy_that_was_renamed_is_found_after_a_rebuild(home: Home) -> None:
     home.path("copy").rename(home.path("moved"))
     home.take_in()
     before = list_found(home.session, "apples")
-    rebuild(home.session, lambda _: None)
+    rebuild(home.session)
     assert len(before) == 2
     assert list_found(home.session, "apples") == before
 
@@ -261,7 +261,7 @@ def test_a_renamed_copy_of_a_whole_folder_is_found_after_a_rebuild(home: Home) -
     (home.folder.parent / "copy").rename(home.folder.parent / "backup")
     home.take_in()
     before = {text: list_found(home.session, text) for text in TEXTS.values()}
-    rebuild(home.session, lambda _: None)
+    rebuild(home.session)
     assert {len(found) for found in before.values()} == {2}
     assert {text: list_found(home.session, text) for text in TEXTS.values()} == before
 
@@ -308,7 +308,7 @@ def test_an_id_line_that_was_changed_to_an_unknown_one_changes_nothing(tmp_path:
     for _ in range(2):
         home.take_in()
         assert (home.find(TEXTS["a"]), home.count_records(), home.count_versions("a")) == (given, len(TEXTS), 2)
-        rebuild(home.session, lambda _: None)
+        rebuild(home.session)
     assert "server_key_changed" in list_codes(home)
     update(home.session, {"id": given, "expect": 2, "text": "apples are red"})
     assert f"id: {given}\n" in path.read_text()

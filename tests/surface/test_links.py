@@ -140,7 +140,7 @@ def test_what_lies_behind_a_link_that_was_taken_back_is_not_found_and_not_missin
     told = unlink(desk.session, {"path": "memories/work"}).warnings
     assert told[0].startswith("1 memories below memories/work are kept")
     if is_anew:
-        rebuild(desk.session, lambda _: None)
+        rebuild(desk.session)
     assert desk.find("kettle") == []
     shown = read(desk.session, {"id": record})
     assert shown.data["text"] == "the kettle sings"

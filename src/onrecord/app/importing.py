@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from onrecord.app.admission import admit
@@ -40,8 +40,6 @@ _FOREIGN_CLAIMS = ("status", "client", "agent", "confirmed_by", "protection", "k
 _BY_MARK = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _DATE_KEYS = ("date", "created", "created_at", "date_created")
 
-Progress = Callable[[int], None]
-
 
 @dataclass(slots=True)
 class Tally:
@@ -69,14 +67,13 @@ class Tally:
         return data
 
 
-def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[bytes], progress: Progress) -> Reply:
+def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[bytes]) -> Reply:
     """Append turns from JSON lines `{session, turn, speaker, text, time}`, also `role` and `source`.
 
     Args:
         session: The opened vault.
         given: Arguments of the operation `import`.
         lines: The lines, LF or not; blank ones are passed over.
-        progress: Called with the number of lines done.
 
     Returns:
         data: imported, duplicates, skipped[] with line and reason.
@@ -109,11 +106,11 @@ def import_turns(session: Session, given: Mapping[str, object], lines: Iterable[
         size += len(turn.text.encode())
         if len(batch) >= _TURNS_A_COMMIT or size >= BATCH_MAX_BYTES // 4:
             _write_turns(session, batch, workspace, tally, reply)
-            progress(number)
+            session.on_progress(number, None)
             batch, size = [], 0
     if batch:
         _write_turns(session, batch, workspace, tally, reply)
-        progress(batch[-1][0])
+        session.on_progress(batch[-1][0], None)
     if rules:
         reply.warnings.append(f"secrets were replaced before anything was written: {', '.join(sorted(rules))}")
     if ignored:
@@ -181,9 +178,7 @@ def _read_name(field: str, value: object) -> str:
     return check_name(str(value), field, may_be_blank=field == "speaker")
 
 
-def import_markdown(
-    session: Session, given: Mapping[str, object], files: Iterable[SourceFile], progress: Progress
-) -> Reply:
+def import_markdown(session: Session, given: Mapping[str, object], files: Iterable[SourceFile]) -> Reply:
     """Copy Markdown files into the vault as records of origin `import`; the originals are not touched.
 
     A file whose text is already kept in its workspace is a duplicate. Keys of the user stay as they are; the keys
@@ -206,7 +201,7 @@ def import_markdown(
     for batch in _group(files):
         _write_notes(session, batch, workspace if isinstance(workspace, str) else None, tally, reply, rules)
         done += len(batch)
-        progress(done)
+        session.on_progress(done, None)
     if rules:
         reply.warnings.append(f"secrets were replaced in the copies: {', '.join(sorted(rules))}")
     reply.data = tally.describe()

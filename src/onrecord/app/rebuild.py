@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from onrecord.app.absences import list_homeless, look
@@ -23,15 +23,13 @@ from onrecord.ports.store import FileState
 
 _BATCH_ROWS = 2_000
 
-Progress = Callable[[int], None]
 
-
-def rebuild(session: Session, progress: Progress) -> Reply:
+def rebuild(session: Session) -> Reply:
     """Replace the index: every row of every log, then the files as they are on disk.
 
     Args:
-        session: The opened vault; its index may be damaged.
-        progress: Called with the number of rows and files done.
+        session: The opened vault; its index may be damaged. Its `on_progress` gets the number of versions done, then
+            that of files.
 
     Returns:
         data: documents, files.
@@ -41,7 +39,7 @@ def rebuild(session: Session, progress: Progress) -> Reply:
         StorageFailedError: the state folder cannot be written.
     """
     reply = Reply()
-    counter = _Counter(progress)
+    counter = _Counter(session)
     left: list[str] = []
     stamped: set[RecordId] = set()
     current = Current()
@@ -62,7 +60,7 @@ def rebuild(session: Session, progress: Progress) -> Reply:
 
 def fill(session: Session) -> None:
     """Make the index anew as far as reading alone allows; the caller sees to it that nobody else changes it."""
-    session.index.rebuild(_list_batches(session, _Counter(lambda _: None), [], Current(), set()))
+    session.index.rebuild(_list_batches(session, _Counter(session), [], Current(), set()))
 
 
 def fill_anyhow(session: Session, reply: Reply) -> None:
@@ -80,7 +78,7 @@ def fill_anyhow(session: Session, reply: Reply) -> None:
         fill(session)
         return
     try:
-        rebuild(session, lambda _: None)
+        rebuild(session)
         return
     except LockTimeoutError:
         raise
@@ -98,13 +96,19 @@ def fill_anyhow(session: Session, reply: Reply) -> None:
 
 
 class _Counter:
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self.done = 0
+        self.total: int | None = None
+
+    def start(self, total: int | None) -> None:
+        """Begin with what is counted next."""
+        self.done, self.total = 0, total
+        self._session.on_progress(0, total)
 
     def add(self, number: int) -> None:
         self.done += number
-        self._progress(self.done)
+        self._session.on_progress(self.done, self.total)
 
 
 def _hash(data: bytes) -> bytes:
@@ -120,7 +124,9 @@ def _list_batches(
     `current` is empty and gets the current version of each record.
     """
     meetings = Meetings()
-    for head in session.store.list_logs():
+    logs = session.store.list_logs()
+    counter.start(sum(head.entries for head in logs))
+    for head in logs:
         documents: list[Document] = []
         is_known, last = True, -1
         for row in session.store.read_rows(head.log):
@@ -143,6 +149,7 @@ def _list_batches(
     yield IndexBatch(touched=meetings.records)
     current.forget_moved(ToldPlaces(session).list_moved())
     now_ns = session.clock.read().wall_us * 1_000
+    counter.start(None)
     states = (item for item in session.store.scan_files() if isinstance(item, FileState))
     while batch := sorted(islice(states, _BATCH_ROWS), key=lambda state: state.path):
         stamps = _stamp_known(session, batch, current, now_ns, left)

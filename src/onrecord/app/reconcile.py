@@ -164,7 +164,7 @@ def _pass_files(
     session: Session, unit: WriteUnit, states: Mapping[str, FileState], reply: Reply, *, may_hold: bool = True
 ) -> _Pass:
     passing = _Pass(session, unit, reply, Identities(session, states), may_hold=may_hold)
-    deferred = [state for state in states.values() if not passing.observe(state, is_last=False)]
+    deferred = [state for state in session.count_off(states.values()) if not passing.observe(state, is_last=False)]
     for state in sorted(deferred, key=lambda state: passing.identities.rank(state.path)):
         passing.observe(state, is_last=True)
     return passing

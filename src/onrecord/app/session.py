@@ -26,7 +26,7 @@ from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import Document, FileStamp, Index, IndexBatch
 from onrecord.ports.merger import Merger
-from onrecord.ports.store import Actor, LogHead, Receipt, VaultStore, VersionRow, WriteUnit
+from onrecord.ports.store import Actor, FileState, LogHead, Receipt, VaultStore, VersionRow, WriteUnit
 from onrecord.ports.system import Clock, IdSource
 from onrecord.ports.yaml_reader import YamlReader
 
@@ -137,6 +137,7 @@ class Session:
     scan: SourceScan | None = None  # of the files of native sources, begun when they are first asked for
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
     merger: Merger | None = None  # None: no merge can be had
+    on_progress: Callable[[int, int | None], None] = lambda _, __: None  # done, and of how many: long work
     settling: Settling = field(init=False)
 
     def __post_init__(self) -> None:
@@ -269,6 +270,12 @@ class Session:
             files = [stamp for stamp in spoiled if not is_named_copy(stamp.path)]
             batch = IndexBatch(documents, files=files, removed_files=copies, watermarks=marks, touched=touched)
             self.index.apply(batch)
+
+    def count_off(self, files: Collection[FileState]) -> Iterator[FileState]:
+        """Yield the files of a pass, and tell how far it is."""
+        for number, state in enumerate(files, 1):
+            yield state
+            self.on_progress(number, len(files))
 
     def note(self, problem: Problem) -> None:
         """Keep a problem that was met on the way, once."""

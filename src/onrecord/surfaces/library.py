@@ -210,14 +210,14 @@ class Vault:
     def import_turns(self, path: str, *, workspace: str | None = None, source: str | None = None) -> Report:
         """Take in turns from a file of JSON lines {session, turn, speaker, text, time}."""
         given = {"path": path, "workspace": workspace, "source": source}
-        reply = import_turns(self._session, given, self._services.list_lines(path), lambda _: None)
+        reply = import_turns(self._session, given, self._services.list_lines(path))
         return Report(**self._tell(reply), data=reply.data)
 
     def import_markdown(self, path: str, *, workspace: str | None = None) -> Report:
         """Take in a tree of Markdown files."""
         given = {"path": path, "workspace": workspace}
         files = self._services.list_sources(path, list_targets(self._session))
-        reply = import_markdown(self._session, given, files, lambda _: None)
+        reply = import_markdown(self._session, given, files)
         return Report(**self._tell(reply), data=reply.data)
 
     def link(self, path: str | None = None, target: str | None = None, *, list: bool = False) -> Report:
@@ -316,7 +316,7 @@ class Vault:
 
     def reindex(self) -> Report:
         """Make the index anew."""
-        reply = rebuild(self._session, lambda _: None)
+        reply = rebuild(self._session)
         return Report(**self._tell(reply), data=reply.data)
 
     def checkpoint(self) -> int:

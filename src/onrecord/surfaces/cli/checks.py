@@ -44,6 +44,7 @@ def check_vault(call: Call) -> tuple[Reply, int]:
         except OnRecordError as error:
             found.take_error(error)
         else:
+            call.show_intake(opened.session)
             call.closing.callback(opened.close)
             session, opening = opened.session, opened.opening
     reply = diagnose(session, call.given, call.services.get_verifier(), found=found, opening=opening)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from onrecord.surfaces.cli.progress import show_progress
+
 if TYPE_CHECKING:
     from onrecord.app.session import Caller, Reply, Session
     from onrecord.config import Settings
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
     UseCase: TypeAlias = Callable[[Session, dict[str, object]], Reply]
     Command: TypeAlias = Callable[["Call"], tuple[Reply, int]]
+
+
+_MANY_FILES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,11 @@ class Call:
     as_json: bool
     closing: ExitStack
 
+    def show_intake(self, session: Session) -> None:
+        """Show how far it is when many files are taken in, also while the vault is closed."""
+        line = show_progress("taking in files", is_quiet=self.as_json, least=_MANY_FILES)
+        session.on_progress = self.closing.enter_context(line)
+
     def use_vault(self, use: Callable[[Session], Reply], *, is_index_needed: bool = True) -> Reply:
         """Open the vault and use it; return the reply, with what opening had to say.
 
@@ -36,6 +46,7 @@ class Call:
             OnRecordError: it cannot be opened, or what the use says no with.
         """
         opened = self.services.open_vault(self.settings, self.caller, is_index_needed)
+        self.show_intake(opened.session)
         self.closing.callback(opened.close)
         reply = use(opened.session)
         reply.join(opened.opening)

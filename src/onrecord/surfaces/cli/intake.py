@@ -20,10 +20,11 @@ def import_path(call: Call) -> tuple[Reply, int]:
 
     def take_in(session: Session) -> Reply:
         with show_progress("importing", is_quiet=call.as_json) as progress:
+            session.on_progress = progress
             if is_turns:
                 lines = call.services.list_lines(sys.stdin.buffer if path == "-" else path)
-                return import_turns(session, call.given, lines, progress)
+                return import_turns(session, call.given, lines)
             files = call.services.list_sources(path, list_targets(session))
-            return import_markdown(session, call.given, files, progress)
+            return import_markdown(session, call.given, files)
 
     return call.use_vault(take_in), 0

@@ -36,7 +36,8 @@ def rebuild_index(call: Call) -> tuple[Reply, int]:
 
     def make_anew(session: Session) -> Reply:
         with show_progress("indexing", is_quiet=call.as_json) as progress:
-            return rebuild(session, progress)
+            session.on_progress = progress
+            return rebuild(session)
 
     return call.use_vault(make_anew, is_index_needed=False), 0
 
