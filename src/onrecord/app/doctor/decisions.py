@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from onrecord.app.proposals import find_open
 from onrecord.app.session import Session
+from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import is_marked
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import RecordId
@@ -40,15 +41,18 @@ def check_displaced(session: Session) -> Iterator[Problem]:
     """
     with session.index.read() as reader:
         waiting = {head.ref for head in reader.list_unsettled(session.store.log, _ALL)}
+        copies = [(stamp.ref, stamp.path) for stamp in reader.find_files_of(COPY_MARK)]
         for record, path in sorted({(stamp.record, stamp.path) for stamp in reader.list_files()}):
             displaced = [head for head in reader.list_versions(record) if head.is_displaced]
             is_open = bool(displaced and reader.find_conflicts((record,)))
             for head in displaced:
                 if is_open or head.ref in waiting:
-                    yield from _name_aside(session, head, path)
+                    places = [place for ref, place in copies if ref == head.ref]
+                    yield from _name_aside(session, head, path, places or [head.path])
 
 
-def _name_aside(session: Session, head: VersionHead, path: str) -> Iterator[Problem]:
+def _name_aside(session: Session, head: VersionHead, path: str, places: Sequence[str]) -> Iterator[Problem]:
+    """Name one text at the places where the copy lies now: a person may have moved it since."""
     try:
         row = session.store.read_row(head.ref)
     except (DamagedError, NewerFormatError):
@@ -58,7 +62,8 @@ def _name_aside(session: Session, head: VersionHead, path: str) -> Iterator[Prob
     elif head.path != path:
         message = f"a copy that a sync program left of {path[-120:]!r}; it is kept as version {head.version}"
         mend = f"Compare with `onrecord read {head.id} --version {head.version}`, then settle (`onrecord conflicts`)."
-        yield Problem(head.path, 0, "conflict_copy", Severity.WARNING, message, mend)
+        for place in places:
+            yield Problem(place, 0, "conflict_copy", Severity.WARNING, message, mend)
 
 
 def check_conflicts(session: Session) -> Iterator[Problem]:

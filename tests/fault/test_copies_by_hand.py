@@ -1,0 +1,93 @@
+"""A copy that a person made beside a memory and edited before anybody looked is a memory, or is told of: never lost."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from onrecord.app.doctor.diagnosis import diagnose
+from onrecord.app.remember import remember
+from onrecord.app.session import Session
+from onrecord.app.settle import list_conflicts, settle
+from tests.machines import Machine, make_two
+
+PLAN = "memories/default/plan.md"
+COPY = "memories/default/draft.md"
+ELSEWHERE = "memories/default/old/draft of may.md"
+TEXT = "meet in May\nin the garden\nwith everybody\nand with cake\n"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with one memory, whose file has been copied."""
+    first, _ = make_two(tmp_path)
+    first.call(lambda session: remember(session, {"text": TEXT, "title": "plan"}))
+    shutil.copy2(first.vault / PLAN, first.vault / COPY)
+    return first
+
+
+def append(machine: Machine, path: str, line: str) -> None:
+    machine.clock.pass_s(5)
+    with (machine.vault / path).open("a") as file:
+        file.write(f"{line}\n")
+
+
+def tell(machine: Machine, path: str) -> list[str]:
+    """Return the codes under which doctor names a file."""
+
+    def ask(session: Session) -> list[str]:
+        findings = diagnose(session, {}).data["findings"]
+        assert isinstance(findings, list)
+        return [item["code"] for item in findings if item["path"] == path]
+
+    return machine.call(ask)
+
+
+def list_open(machine: Machine) -> list[str]:
+    def ask(session: Session) -> list[str]:
+        found = list_conflicts(session, {}).data["conflicts"]
+        assert isinstance(found, list)
+        return [item["id"] for item in found]
+
+    return machine.call(ask)
+
+
+def test_a_copy_edited_before_anybody_looked_is_in_a_conflict_that_is_told(machine: Machine) -> None:
+    append(machine, COPY, "bring tea")
+    assert len(machine.find("everybody")) == 1
+    assert len(list_open(machine)) == 1
+    assert tell(machine, COPY) == ["conflict_copy"]
+
+
+def test_a_copy_of_which_the_memory_was_edited_is_told_as_one_that_is_kept(machine: Machine) -> None:
+    append(machine, PLAN, "bring tea")
+    assert len(machine.find("everybody")) == 1
+    assert list_open(machine) == []
+    assert tell(machine, COPY) == ["sync_copy"]
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_an_edited_copy_that_was_moved_is_told_where_it_lies(machine: Machine, is_settled: bool) -> None:
+    append(machine, COPY, "bring tea")
+    machine.find("everybody")
+    (conflict,) = list_open(machine)
+    if is_settled:
+        machine.call(lambda session: settle(session, {"id": conflict, "keep": "A"}))
+    (machine.vault / ELSEWHERE).parent.mkdir()
+    (machine.vault / COPY).rename(machine.vault / ELSEWHERE)
+    machine.clock.pass_s(5)
+    machine.find("everybody")
+    assert tell(machine, ELSEWHERE) == (["sync_copy"] if is_settled else ["conflict_copy"])
+    assert tell(machine, COPY) == []
+
+
+def test_a_copy_edited_beyond_likeness_is_a_memory_of_its_own(machine: Machine) -> None:
+    path = machine.vault / COPY
+    head, _, _ = path.read_text().partition("meet in May")
+    path.write_text(f"{head}the price of steel rose by a third, and nobody in the ministry knows why it did so\n")
+    machine.clock.pass_s(5)
+    assert len(machine.find("steel")) == 1
+    assert len(machine.find("everybody")) == 1
+    assert list_open(machine) == []
