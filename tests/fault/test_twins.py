@@ -178,3 +178,56 @@ def test_a_file_that_is_a_retired_memorys_is_so_under_a_fresh_index(machines: tu
         assert second.find("green tea") == [(kept, 1)]
         reindex(second)
     assert get_status(second, gone) == "retired"
+
+
+def test_the_record_that_stays_has_the_file_on_both_machines_though_it_was_found_at_another_place(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    kept = write(first, "green tea at four\n")
+    (first.vault / NOTE).rename(first.vault / "memories/default/moved.md")
+    first.find("tea")
+    gone = write(second, "buy tea pots, kettles, sugar and lemons\n")
+    meet(first, second)
+    bring_file(second, first, NOTE)
+    first.find("tea")
+    (second.vault / NOTE).unlink()
+    given = {"id": kept, "old": "green", "new": "black", "expect": 1}
+    second.clock.pass_s(1)
+    second.call(lambda session: update(session, given))
+    bring_file(second, first, NOTE)
+    first.clock.pass_s(1)
+    first.find("tea")
+    meet(first, second)
+    for machine in machines:
+        assert get_status(machine, gone) == "retired"
+        assert (shown := show(machine, kept).data)["path"] == NOTE
+        assert shown["text"] == "black tea at four"
+        answer = machine.find("tea")
+        reindex(machine)
+        assert machine.find("tea") == answer
+
+
+def test_a_file_that_comes_behind_its_log_joins_the_records_that_say_the_same_by_it(
+    machines: tuple[Machine, Machine],
+) -> None:
+    first, second = machines
+    kept, gone = write(first, "green tea at four\n"), write(second, "buy tea pots, kettles, sugar and lemons\n")
+    bring_log(first, second)
+    given = {"id": kept, "old": "green", "new": "black", "expect": 1}
+    second.call(lambda session: update(session, given))
+    first.clock.pass_s(60)
+    write(first, "green tea at four and at six\n")
+    bring_log(first, second)
+    assert show(second, kept).data["path"] != show(second, gone).data["path"]
+    second.clock.pass_s(60)
+    bring_file(first, second, NOTE)
+    second.find("tea")
+    assert get_status(second, gone) == "retired"
+    meet(first, second)
+    for machine in machines:
+        shown = show(machine, kept).data
+        assert (shown["path"], shown["text"]) == (NOTE, "green tea at four and at six")
+        answer = machine.find("tea")
+        reindex(machine)
+        assert machine.find("tea") == answer

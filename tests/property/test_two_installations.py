@@ -396,5 +396,4 @@ test_logs_before_files = make_case(LogsFirst, is_deep=False)
 test_any_order = make_case(AnyOrder, is_deep=False)
 test_in_turn_deeply = make_case(InTurn, is_deep=True)
 test_logs_before_files_deeply = make_case(LogsFirst, is_deep=True)
-_OPEN = "of two notes of one place that came to say the same, one with a second file, each machine keeps its own"
-test_any_order_deeply = pytest.mark.xfail(strict=False, reason=_OPEN)(make_case(AnyOrder, is_deep=True))
+test_any_order_deeply = make_case(AnyOrder, is_deep=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -79,6 +80,27 @@ def spoil_retired(reader: IndexReader, heads: Iterable[VersionHead]) -> list[Fil
     retired = {head.id for head in heads if head.status == "retired" and head.kind not in ("event", "conflict")}
     stamps = (stamp for record in sorted(retired) for stamp in reader.find_files_of(record) if not stamp.is_pending)
     return [stamp._replace(ref=None, sha256=b"", size_bytes=-1) for stamp in stamps]
+
+
+def list_yielded(reader: IndexReader, heads: Iterable[VersionHead]) -> list[str]:
+    """Return the files that hold a record no more, as it gets the file of another one that is retired.
+
+    Args:
+        reader: Reads the index.
+        heads: New versions; of one that retires a record the one that stays says the same at the same path.
+    """
+    new = [head for head in heads if head.turn is None and not head.is_displaced]
+    said: dict[str, list[VersionHead]] = defaultdict(list)
+    for head in new:
+        if head.status == "current":
+            said[head.path].append(head)
+    yielded: dict[str, None] = {}
+    for gone in (head for head in new if head.status == "retired" and head.kind not in ("event", "conflict")):
+        for other in (*reader.find_by_path(gone.path), *said.get(gone.path, ())):
+            is_kept = other.id != gone.id and other.text_sha256 == gone.text_sha256
+            stamps = reader.find_files_of(other.id) if is_kept else ()
+            yielded |= {stamp.path: None for stamp in stamps if stamp.path != gone.path and not stamp.is_pending}
+    return list(yielded)
 
 
 def _shares_place(reader: IndexReader, head: VersionHead) -> bool:

@@ -33,7 +33,8 @@ class Judgement:
         record: Its record.
         ref: The version whose bytes it holds, None where they are those of none; without meaning beside a change.
         change: The version that it asks for, None where its bytes are known.
-        is_branch: Whether that version leaves another tip of the record beside it, or takes one in.
+        is_branch: Whether that version leaves another tip of the record beside it, or takes one in, or says what
+            another record says at the same path.
     """
 
     record: RecordId
@@ -83,7 +84,13 @@ def judge_file(
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
     parents, is_branch = plan_edit(session, reader, found, head, base, stamps)
     draft = replace(draft, parents=parents, protection=find_protection(session, head))
+    is_branch = is_branch or _is_said_by_another(reader, found, head)
     return Judgement(head.id, change=Change("record.observe", draft), is_branch=is_branch)
+
+
+def _is_said_by_another(reader: IndexReader, found: Found, head: VersionHead) -> bool:
+    others = (other for other in reader.find_by_path(found.state.path) if other.id != head.id)
+    return any(other.text_sha256 == found.text_sha256 for other in others)
 
 
 def _judge_transcript(session: Session, reader: IndexReader, found: Found, head: VersionHead) -> Judgement:

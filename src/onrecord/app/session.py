@@ -13,6 +13,7 @@ from onrecord.app.arrivals import (
     list_said_copies,
     list_shared_places,
     list_touched,
+    list_yielded,
     settle_pending,
     spoil_outdated,
     spoil_retired,
@@ -258,17 +259,20 @@ class Session:
     def _apply_rows(self, head: LogHead, documents: Sequence[Document], mark: int | None) -> None:
         touched: Collection[RecordId] = ()
         spoiled: Sequence[FileStamp] = ()
+        yielded: list[str] = []
         if documents and not head.is_own:
             heads = [document.head for document in documents]
             with self.index.read() as reader:
                 touched = list_touched(reader, heads)
                 spoiled = [*spoil_outdated(reader, heads), *spoil_retired(reader, heads)]
-                self.settling.put_off.update(list_shared_places(reader, heads), (stamp.path for stamp in spoiled))
+                yielded = list_yielded(reader, heads)
+                looked = (*yielded, *(stamp.path for stamp in spoiled))
+                self.settling.put_off.update(list_shared_places(reader, heads), looked)
         if documents or mark is not None:
             marks = {head.log: mark} if mark is not None else {}
-            copies = [stamp.path for stamp in spoiled if is_named_copy(stamp.path)]
-            files = [stamp for stamp in spoiled if not is_named_copy(stamp.path)]
-            batch = IndexBatch(documents, files=files, removed_files=copies, watermarks=marks, touched=touched)
+            removed = [*yielded, *(stamp.path for stamp in spoiled if is_named_copy(stamp.path))]
+            files = [stamp for stamp in spoiled if stamp.path not in removed]
+            batch = IndexBatch(documents, files=files, removed_files=removed, watermarks=marks, touched=touched)
             self.index.apply(batch)
 
     def count_off(self, files: Collection[FileState]) -> Iterator[FileState]:

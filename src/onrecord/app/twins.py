@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from onrecord.app.arrivals import list_yielded
 from onrecord.app.branches import list_equal_tips
 from onrecord.app.current import choose_number
 from onrecord.app.moves import ToldPlaces
@@ -61,10 +62,12 @@ def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId
         changes = _plan(session, reader, first, later)
         held = [stamp for stamp in reader.find_files_of(later.record) if not stamp.is_pending]
         stamp = held[0] if len(held) == 1 else None
+        yielded = list_yielded(reader, [later.heads[-1]._replace(status="retired")])
     receipt = unit.commit(changes, Actor())
     rows = [*first.rows, *(row for row in receipt.rows if row.draft.id == first.record)]
     stamps = _give_file(later, rows, stamp) if stamp is not None else []
-    session.publish(receipt, reply, stamps=stamps)
+    session.publish(receipt, reply, stamps=stamps, removed=yielded)
+    session.settling.put_off.update(yielded)
     return first.record
 
 
@@ -93,13 +96,28 @@ def _find_other(session: Session, reader: IndexReader, one: Twin) -> Twin | None
         if other is None or other.path != one.path or other.heads[0].ref.log == one.heads[0].ref.log:
             continue
         is_alike = other.heads[0].kind == one.heads[0].kind and _is_alike(session, one, other)
-        if is_alike and _share_place(session, reader, one, other):
+        if is_alike and (_say_the_same(session, reader, one, other) or _share_place(session, reader, one, other)):
             return other
     return None
 
 
 def _list_files(reader: IndexReader, record: RecordId) -> set[str]:
     return {stamp.path for stamp in reader.find_files_of(record) if not stamp.is_pending}
+
+
+def _say_the_same(session: Session, reader: IndexReader, one: Twin, other: Twin) -> bool:
+    """Tell whether both have the same bytes at the same path now: one file, whichever other one holds the first.
+
+    So the logs alone say; which files a machine took for whose says nothing, but for one that only the later one has.
+    """
+    last, said = (one.heads[-1], other.heads[-1]), one.rows[-1].draft.data
+    if not said or said != other.rows[-1].draft.data or last[0].path != last[1].path:
+        return False
+    later = max(one, other, key=lambda twin: order_of(twin.heads[0]))
+    if _list_files(reader, later.record) - {last[0].path}:
+        return False
+    moved = ToldPlaces(session).list_moved()
+    return all(head.id not in moved or moved[head.id] < head.recorded_at for head in last)
 
 
 def _share_place(session: Session, reader: IndexReader, one: Twin, other: Twin) -> bool:
