@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.app.capture import capture
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
@@ -91,3 +92,38 @@ def test_a_copy_edited_beyond_likeness_is_a_memory_of_its_own(machine: Machine) 
     assert len(machine.find("steel")) == 1
     assert len(machine.find("everybody")) == 1
     assert list_open(machine) == []
+
+
+@pytest.mark.parametrize("name", ["memories/default/both.md", "conflicts/Conflict in plan 2.md"])
+def test_what_a_person_wrote_into_a_copy_of_a_conflict_is_told(machine: Machine, name: str) -> None:
+    append(machine, COPY, "bring tea")
+    machine.find("everybody")
+    (path,) = (machine.vault / "conflicts").glob("*.md")
+    shutil.copy2(path, machine.vault / name)
+    append(machine, name, "we shall have sandwiches")
+    machine.clock.pass_s(5)
+    assert machine.find("sandwiches") == []
+    assert tell(machine, name) == ["copy_unkept"]
+
+
+@pytest.mark.parametrize("name", ["events/s/x.sync-conflict-20261106-081500-ABCDEFG.md", "events/s/x 2.md"])
+def test_what_a_person_wrote_into_a_copy_of_a_transcript_is_told(machine: Machine, name: str) -> None:
+    turn = {"source": "s", "session": "x", "turn": "t1", "role": "user", "text": "hello there"}
+    machine.call(lambda session: capture(session, turn))
+    shutil.copy2(machine.vault / "events/s/x.md", machine.vault / name)
+    append(machine, name, "we shall have sandwiches")
+    machine.clock.pass_s(5)
+    assert machine.find("sandwiches") == []
+    assert tell(machine, name) == ["copy_unkept"]
+
+
+def test_an_untouched_copy_of_a_conflict_or_a_transcript_asks_for_nothing(machine: Machine) -> None:
+    append(machine, COPY, "bring tea")
+    turn = {"source": "s", "session": "x", "turn": "t1", "role": "user", "text": "hello there"}
+    machine.call(lambda session: capture(session, turn))
+    machine.find("everybody")
+    (path,) = (machine.vault / "conflicts").glob("*.md")
+    shutil.copy2(path, machine.vault / "memories/default/both.md")
+    shutil.copy2(machine.vault / "events/s/x.md", machine.vault / "events/s/x 2.md")
+    machine.call(lambda session: capture(session, {**turn, "turn": "t2", "text": "and more"}))
+    assert "copy_unkept" not in [*tell(machine, "memories/default/both.md"), *tell(machine, "events/s/x 2.md")]

@@ -269,6 +269,8 @@ CHECKS: Final = (
                  "Run any onrecord command."),
             Code("sync_copy", (_INFO,), "a sync program left a copy of a memory's file, whose text is kept",
                  "It may be deleted."),
+            Code("copy_unkept", (_WARNING,), "a copy of a conflict or a transcript says what is kept nowhere",
+                 "Write what it says into a file of its own, without the id line; then delete the copy."),
             Code("file_behind", (_INFO,), "the file holds another version than the current one",
                  "The sync may bring the newer file; where none comes, `onrecord update ID` writes it."),
             Code("pending_sync", (_WARNING,), "the file has come before its version",

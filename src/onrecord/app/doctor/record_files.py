@@ -12,6 +12,7 @@ from onrecord.app.content import FilePlace, holds_version, locate
 from onrecord.app.doctor.decisions import name_marks
 from onrecord.app.doctor.server_copies import check_copies
 from onrecord.app.doctor.transcripts import check_transcript
+from onrecord.app.identity import read_bytes
 from onrecord.app.log_losses import list_given_up
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Session
@@ -24,7 +25,7 @@ from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import read_record
 from onrecord.domain.redaction import find_secrets
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
-from onrecord.ports.store import FileState
+from onrecord.ports.store import FileState, VersionDraft
 
 _ALL = 2**31
 
@@ -167,13 +168,28 @@ def _list_marks(
 
 
 def _name_copy(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
-    """Name the copy of a sync program whose very bytes are kept as a version; of one in an open conflict that tells."""
+    """Name the copy of a file whose bytes are kept as a version, or nowhere; of one in an open conflict that tells."""
     row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
     if row is None or (row.draft.mode == "displaced" and reader.find_conflicts((row.draft.id,))):
         return
     if row.draft.data == data:
         message = f"a sync program left this copy; its text is kept as version {row.draft.version} of {row.draft.id}"
         yield Problem(stamp.path, 0, "sync_copy", Severity.INFO, message, "It may be deleted.")
+    elif new := _list_new_lines(session, reader, row.draft, data):
+        what = "transcript" if row.draft.kind == "event" else row.draft.kind
+        message = f"a copy of {what} {row.draft.id} with {len(new)} lines that it has not; they are kept nowhere"
+        mend = "Write what they say into a file of its own, without the id line; then delete the copy."
+        yield Problem(stamp.path, new[0], "copy_unkept", Severity.WARNING, message, mend)
+
+
+def _list_new_lines(session: Session, reader: IndexReader, draft: VersionDraft, data: bytes) -> list[int]:
+    """Return the numbers of the lines below the front matter that the file of which this is a copy has not."""
+    states = (session.store.stat_file(stamp.path) for stamp in reader.find_files_of(draft.id))
+    own = next((whole for state in states if state is not None and (whole := read_bytes(session, state))), draft.data)
+    known = {line.strip() for line in read_record(own, draft.path, session.yaml).text.splitlines()}
+    parts = read_record(data, draft.path, session.yaml).parts
+    lines = enumerate(parts.text.split("\n"), parts.body_line)
+    return [number for number, line in lines if line.strip() and line.strip() not in known]
 
 
 def _check_version(
