@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import onrecord as package
 from onrecord.app.session import Caller, Channel
 from onrecord.wiring import SERVICES
 from tests.surface.cli import CommandLine, Done
@@ -107,3 +108,24 @@ def test_a_retired_memory_without_a_file_is_in_order(
         shown = onrecord("read", record)
         assert (shown.data["text"], shown.envelope["warnings"]) == ("apples grow", [])
         onrecord("reindex")
+
+
+def test_a_memory_whose_place_another_ones_file_took_is_missing_at_once(onrecord: CommandLine, paths) -> None:
+    (_, moved), (lost, place) = list(paths.items())[:2]
+    moved.rename(place)
+    assert onrecord("status").data["missing"]["records"] == 1
+    assert [item["id"] for item in onrecord("repair", "missing").data["missing"]] == [lost]
+    assert onrecord("reindex").status == 0
+    assert [item["id"] for item in onrecord("repair", "missing").data["missing"]] == [lost]
+
+
+def test_a_memory_that_lost_its_place_while_the_vault_is_open_is_missing_with_the_next_call(
+    onrecord: CommandLine, paths
+) -> None:
+    (_, moved), (lost, place) = list(paths.items())[:2]
+    with package.open(onrecord.vault) as vault:
+        vault.status()
+        moved.rename(place)
+        vault.find("bears sleep")
+        vault.find("bears sleep")
+    assert lost in [item["id"] for item in onrecord("repair", "missing").data["missing"]]

@@ -40,7 +40,8 @@ def look(
 ) -> None:
     """Take note of a complete comparison: who is missing since when, and retire what has waited long enough.
 
-    It counts for nothing where the vault is offline, busy or cannot be written.
+    A memory whose place was taken by another one's file has no stamp left that could go unmet; it is asked, too. The
+    look counts for nothing where the vault is offline, busy or cannot be written.
 
     Args:
         session: The opened vault.
@@ -50,7 +51,9 @@ def look(
         has_unread: As of `Comparison`.
         wait_s: How long to wait for the lock.
     """
+    suspects = {*suspects, *session.replaced}
     if session.owns_index or not (unmet or suspects or session.store.absences.read().missing):
+        session.replaced.clear()
         return
     try:
         with session.write(wait_s) as unit:
@@ -62,6 +65,7 @@ def look(
             session.store.absences.write(absences)
     except (NotWritableError, DamagedError, VaultError):
         return
+    session.replaced.clear()
     tell_suspension(absences, reply)
 
 

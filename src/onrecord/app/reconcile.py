@@ -360,6 +360,7 @@ class _Pass:
 
     def finish(self) -> int:
         """Commit and stamp what is left; return how many versions were made."""
+        self._session.replaced.update(filter(self.identities.is_free, self._replaced))
         if self._returned:
             self._restore()
         if self._pending.changes:

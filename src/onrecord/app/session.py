@@ -137,6 +137,7 @@ class Session:
     open_native: NativeOpener = lambda _, __: None
     scan: SourceScan | None = None  # of the files of native sources, begun when they are first asked for
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
+    replaced: set[RecordId] = field(default_factory=set)  # lost their place to another file; asked with the next look
     merger: Merger | None = None  # None: no merge can be had
     on_progress: Callable[[int, int | None], None] = lambda _, __: None  # done, and of how many: long work
     settling: Settling = field(init=False)
@@ -160,7 +161,8 @@ class Session:
     ) -> int:
         """Go on with the comparison that opening began, if it has not ended; from its end on take in what differs.
 
-        Files that were being saved when they were looked at last are looked at again.
+        Files that were being saved when they were looked at last are looked at again; all are, where a memory lost its
+        place to another one's file and nobody noted yet whether it has one.
 
         Args:
             reply: Is marked `reconciling` while files have not been compared and taken in.
@@ -173,6 +175,8 @@ class Session:
         Raises:
             StorageFailedError, DamagedError: index or vault cannot be read; the comparison is given up.
         """
+        if self.comparison is None and self.replaced:
+            self.comparison = Comparison(self.store, self.index)
         if self.comparison is None and not self.settling.put_off:
             return 0
         return self.reconcile(self, reply, pieces, intake_pieces)
