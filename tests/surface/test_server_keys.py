@@ -190,3 +190,20 @@ def test_doctor_names_an_open_proposal(kept: Kept) -> None:
     assert list_open() == [f"proposal {proposal['id']}"]
     kept.path.write_text(kept.written)
     assert list_open() == []
+
+
+def test_a_proposal_names_the_place_of_the_file_now_and_none_where_it_is_gone(kept: Kept) -> None:
+    def list_told() -> list[tuple[object, object]]:
+        findings = kept.onrecord("doctor").data["findings"]
+        (told,) = [item["path"] for item in findings if item["code"] == "proposal_open"]
+        return [(item["path"], told) for item in kept.list_proposals()]
+
+    kept.put("protection: locked")
+    first = str(kept.path.relative_to(kept.onrecord.vault))
+    assert list_told() == [(first, first)]
+    kept.path.rename(kept.path.with_name("elsewhere.md"))
+    place = "memories/default/elsewhere.md"
+    assert list_told() == [(place, place)]
+    kept.path.with_name("elsewhere.md").unlink()
+    assert list_told() == [(None, "")]
+    assert "no file" in kept.onrecord("proposals", as_json=False).out

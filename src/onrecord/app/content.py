@@ -65,6 +65,14 @@ def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlac
     return FilePlace(ordered[0], is_unchanged=False, is_missing=not is_away and not is_shut, is_shut=is_shut)
 
 
+def find_path(session: Session, reader: IndexReader, head: VersionHead) -> str | None:
+    """Return where the file of a record lies now, None where it has none."""
+    place = locate(session, reader, head)
+    if place.is_missing:
+        return None
+    return head.path if place.stamp is None else place.stamp.path
+
+
 def holds_version(session: Session, head: VersionHead, stamp: FileStamp) -> bool:
     """Tell whether a file that is as stamped holds this version's bytes; of a transcript nothing else is known."""
     if head.kind == "event" or stamp.ref == head.ref:

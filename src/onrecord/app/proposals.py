@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from onrecord.app.admission import admit
+from onrecord.app.content import find_path
 from onrecord.app.identity import Found
 from onrecord.app.outside_operations import PROPOSALS
 from onrecord.app.pages import fill_page
@@ -144,8 +145,9 @@ def list_proposals(session: Session, given: Mapping[str, object]) -> Reply:
     """List what edits of files ask for and the user has to decide, oldest first.
 
     Returns:
-        data: proposals[] {id, record, title, path, version, key, from, to, by, since}, `by` the entry of
-        the edit; truncated and next_offset where there are more.
+        data: proposals[] {id, record, title, path, version, key, from, to, by, since}, path the place of
+        the memory's file now (null: it has none), `by` the entry of the edit; truncated and next_offset
+        where there are more.
 
     Raises:
         InvalidInputError: the call is refused.
@@ -175,7 +177,8 @@ def find_open(session: Session) -> list[dict[str, object]]:
         for (record, version), entries in asked.items():
             edit = _find_edit(reader, record, version, entries[0])
             if edit is not None:
-                found += _describe(copies, reader, edit, entries)
+                path = find_path(session, reader, reader.get_current(record) or edit)
+                found += _describe(copies, reader, edit, entries, path)
     return sorted(found, key=lambda item: int(str(item["id"])))
 
 
@@ -187,7 +190,7 @@ def _find_edit(reader: IndexReader, record: RecordId, version: int, request: Ent
 
 
 def _describe(
-    copies: Copies, reader: IndexReader, edit: VersionHead, entries: list[Entry]
+    copies: Copies, reader: IndexReader, edit: VersionHead, entries: list[Entry], path: str | None
 ) -> Iterator[dict[str, object]]:
     parent = copies.find_parent(edit)
     known = {(wish.key, wish.now) for wish in copies.list_wishes(parent)} if parent is not None else set()
@@ -203,7 +206,7 @@ def _describe(
             "id": entry.members["n"],
             "record": edit.id,
             "title": edit.title,
-            "path": edit.path,
+            "path": path,
             "version": edit.version,
             "key": wish.key,
             "from": wish.was,

@@ -10,7 +10,6 @@ from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import is_marked
 from onrecord.domain.errors import DamagedError, NewerFormatError
-from onrecord.domain.ids import RecordId
 from onrecord.domain.merge_marks import split_marked
 from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
@@ -77,10 +76,7 @@ def check_conflicts(session: Session) -> Iterator[Problem]:
 
 def check_proposals(session: Session) -> Iterator[Problem]:
     """Yield a problem for each change of a server-owned key that asks for what the user has to decide."""
-    wishes = find_open(session)
-    with session.index.read() as reader:
-        for wish in wishes:
-            head = reader.get_current(RecordId(str(wish["record"])))
-            if head is not None:
-                message = f"proposal {wish['id']}: {wish['key']} was changed by hand, which asks for your decision"
-                yield Problem(head.path, 0, "proposal_open", Severity.WARNING, message)
+    for wish in find_open(session):
+        whose = "" if wish["path"] else f" of {wish['record']}, which has no file"
+        message = f"proposal {wish['id']}: {wish['key']}{whose} was changed by hand, which asks for your decision"
+        yield Problem(str(wish["path"] or ""), 0, "proposal_open", Severity.WARNING, message)

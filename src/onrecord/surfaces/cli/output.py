@@ -154,7 +154,7 @@ def _print_proposals(data: Data) -> None:
     if not data["proposals"]:
         print("no open proposals")
     for item in data["proposals"]:
-        _say(f"{item['id']:>4}  {item['since'][:10]}  {item['title']}  ({item['record']}, {item['path']})")
+        _say(f"{item['id']:>4}  {item['since'][:10]}  {item['title']}  ({item['record']}, {item['path'] or 'no file'})")
         _say(f"      {item['key']}: {item['from'] or '(absent)'} -> {item['to'] or '(absent)'}")
     if data["proposals"]:
         print("none has any effect; one that is not wanted ends when the key in the file is as it was")
