@@ -11,6 +11,7 @@ from dataclasses import replace
 from onrecord.app.branches import list_equal_tips
 from onrecord.app.content import locate
 from onrecord.app.current import choose_number
+from onrecord.app.origins import weigh_origin
 from onrecord.app.retaking import take_back_files
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import tell_suspension
@@ -159,10 +160,11 @@ def _list_retirements(session: Session, records: Sequence[RecordId]) -> Iterator
             head = reader.get_current(record)
             number = choose_number(reader, record) if head is not None else 0
             parents = list_equal_tips(session, reader, head) if head is not None else ()
+            origin = weigh_origin(reader, record, head.text_sha256, "file") if head is not None else "file"
         row = session.store.read_row(head.ref) if head is not None else None
         if head is None or row is None or row.is_erased or row.is_sealed:
             continue
-        draft = replace(row.draft, version=number, origin="file", status="retired", parents=parents, mode="observed")
+        draft = replace(row.draft, version=number, origin=origin, status="retired", parents=parents, mode="observed")
         yield (
             Change("record.missing", None, {"rec": record, "ver": head.version}),
             Change("record.retire", draft, {"cause": "user"}),

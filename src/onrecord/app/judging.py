@@ -9,6 +9,7 @@ from onrecord.app.current import choose_number
 from onrecord.app.identity import Found, Identity
 from onrecord.app.indexing import read_own_text
 from onrecord.app.joining import plan_edit
+from onrecord.app.origins import weigh_origin
 from onrecord.app.session import Session
 from onrecord.app.stamps import has_hash
 from onrecord.domain.errors import DamagedError, NewerFormatError
@@ -83,7 +84,8 @@ def judge_file(
     base = held or claimed or head
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
     parents, is_branch = plan_edit(session, reader, found, head, base, stamps)
-    draft = replace(draft, parents=parents, protection=find_protection(session, head))
+    origin = weigh_origin(reader, head.id, found.text_sha256, draft.origin)
+    draft = replace(draft, parents=parents, protection=find_protection(session, head), origin=origin)
     is_branch = is_branch or _is_said_by_another(reader, found, head)
     return Judgement(head.id, change=Change("record.observe", draft), is_branch=is_branch)
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
+from onrecord.app.indexing import hash_text
+from onrecord.app.origins import weigh_origin
 from onrecord.app.places import choose_path
 from onrecord.app.session import Session
 from onrecord.domain.ids import EntryRef
@@ -78,8 +80,9 @@ def plan_next(
     with session.index.read() as reader:
         number = choose_number(reader, head.id)
         place = locate(session, reader, head)
+        record = read_record(data, head.path, session.yaml)
+        origin = weigh_origin(reader, head.id, hash_text(record.text), origin)
     before = read_version(session, head, place)
-    record = read_record(data, head.path, session.yaml)
     if read_record(before, head.path, session.yaml).claimed_id is not None:
         stamp = unit.stamp(0)
         data = set_copies(session, data, head, number, stamp.ref, stamp.recorded_at, origin)

@@ -14,6 +14,7 @@ from onrecord.app.branches import list_equal_tips
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found
 from onrecord.app.indexing import hash_text
+from onrecord.app.origins import weigh_origin
 from onrecord.app.session import Reply, Session
 from onrecord.domain.ids import LogId, RecordId, Seq
 from onrecord.ports.index import IndexReader, VersionHead
@@ -95,8 +96,9 @@ def _list_changes(session: Session, head: VersionHead, state: FileState) -> Iter
     with session.index.read() as reader:
         number = choose_number(reader, head.id)
         parents = list_equal_tips(session, reader, head)
+        origin = weigh_origin(reader, head.id, head.text_sha256, "file")
     draft = replace(
-        row.draft, version=number, path=state.path, origin="file", status=_find_status(session, row),
+        row.draft, version=number, path=state.path, origin=origin, status=_find_status(session, row),
         parents=parents, mode="observed",
     )  # fmt: skip
     yield Change("record.found", None, {"rec": head.id, "ver": head.version})

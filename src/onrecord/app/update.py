@@ -10,8 +10,10 @@ from onrecord.app.catalog import UPDATE
 from onrecord.app.conflicts import attend
 from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
+from onrecord.app.indexing import hash_text
 from onrecord.app.judging import find_protection
 from onrecord.app.next_version import choose_target, hash_pre_image
+from onrecord.app.origins import weigh_origin
 from onrecord.app.pending import find_unknown
 from onrecord.app.places import is_whole, resolve_current
 from onrecord.app.reconcile import observe_all_under_lock, observe_under_lock
@@ -94,11 +96,13 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     with session.index.read() as reader:
         number = choose_number(reader, record_id)
         parents = list_equal_tips(session, reader, head)
+        text_sha256 = hash_text(read_record(data, head.path, session.yaml).text)
+        origin = weigh_origin(reader, record_id, text_sha256, session.caller.origin)
     protection = find_protection(session, head)
-    data = _refresh_copies(session, unit, record, data, head, number, protection)
+    data = _refresh_copies(session, unit, record, data, head, number, protection, origin)
     path, how = choose_target(session, head, place, record.title)
     draft = VersionDraft(
-        head.id, number, head.kind, path, data, session.caller.origin, head.workspace, status=head.status,
+        head.id, number, head.kind, path, data, origin, head.workspace, status=head.status,
         protection=protection, parents=parents, redacted=tuple(sorted({*scrubbed.rules, *rules})),
     )  # fmt: skip
     change = Change("record.update", draft, place=how, pre_sha256=hash_pre_image(place, base))
@@ -229,11 +233,13 @@ def _refresh_copies(
     head: VersionHead,
     version: int,
     protection: str,
+    origin: str,
 ) -> bytes:
     """Bring the display copies that the file has up to date; a file without an id gets none."""
     if record.claimed_id is None:
         return data
     copies: dict[str, KeyValue | None] = dict(describe_copies(session, head.id, version, unit.stamp(0)))
+    copies["origin"] = origin
     for name in ("client", "agent"):
         copies.setdefault(name, None)
     # Defaults are not written; what a hand wrote there must not stand beside what we vouch for.
