@@ -326,6 +326,7 @@ def test_loose_documents_are_listed_by_log_and_kind_until_they_are_dropped(drive
     with driver.index.read() as reader:
         assert reader.list_loose(NATIVE_LOG, "note") == [early.head, late.head]
         assert reader.list_loose(NATIVE_LOG, "fact") == []
+        assert reader.list_loose(NATIVE_LOG, None) == [early.head, late.head]
         assert reader.get_loose(other.head.ref) == other.head
     driver.apply_batch(IndexBatch(dropped=[early.head.ref]))
     with driver.index.read() as reader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from onrecord.app.read import read
 from onrecord.app.rebuild import rebuild
 from onrecord.app.session import Session
 from onrecord.app.update import update
-from onrecord.domain.errors import NotFoundError, PendingSyncError
+from onrecord.domain.errors import AmbiguousIdError, NotFoundError, PendingSyncError
 from onrecord.domain.heads import PENDING_LOG
 from tests.fault.test_known_bytes import (
     change,
@@ -77,6 +78,25 @@ def test_a_file_of_an_unknown_memory_is_found_and_read_and_marked(
     assert second.call(lambda session: find(session, {"query": "Bonn", "as_of": "2099"}).data["results"]) == []
     assert second.list_entries() == before, "nothing was written"
     assert list_differences(second) == ["pending_sync"]
+
+
+def test_the_beginning_of_the_id_is_enough_to_read_a_file_ahead_of_its_row(
+    machines: tuple[Machine, Machine], record: str
+) -> None:
+    first, second = machines
+    for chars in (4, 8):
+        assert show(second, record[:chars]).data["id"] == record
+    path = second.vault / get_path(first, record)
+    other = record[:4] + record[:3:-1]
+    text = re.sub(r"(?m)^(by: .*):\d+", r"\1:999", path.read_text().replace(record, other))
+    path.with_name("other.md").write_text(text)
+    assert show(second, record[:11]).data["id"] == record
+    with pytest.raises(AmbiguousIdError):
+        show(second, record[:4])
+    bring_log(first, second)
+    with pytest.raises(AmbiguousIdError):
+        show(second, record[:4])
+    assert show(second, other[:11]).data["pending_sync"]
 
 
 def test_an_update_of_a_file_ahead_of_its_row_is_refused(machines: tuple[Machine, Machine], record: str) -> None:

@@ -18,7 +18,7 @@ from onrecord.app.pages import cut_text
 from onrecord.app.places import is_unchanged, is_whole
 from onrecord.app.session import Reply, Session
 from onrecord.domain.documents import analyze_document
-from onrecord.domain.errors import DamagedError, NotFoundError, StorageFailedError
+from onrecord.domain.errors import AmbiguousIdError, DamagedError, NotFoundError, StorageFailedError
 from onrecord.domain.heads import PENDING_LOG, SHARED
 from onrecord.domain.ids import RECORD_ID_CHARS, EntryRef, RecordId
 from onrecord.domain.instants import from_unix_us
@@ -115,10 +115,23 @@ def read_pending(session: Session, path: str) -> bytes:
 
 
 def find_unknown(reader: IndexReader, prefix: str) -> FileStamp | None:
-    """Return the file that waits for the first row of a record, named by its whole id; None for none."""
-    if not is_whole(prefix) or reader.get_current(RecordId(prefix)) is not None:
+    """Return the file that waits for the first row of the one record whose id begins with `prefix`; None for none.
+
+    Raises:
+        AmbiguousIdError: more than one id begins so, known or waited for.
+    """
+    claim = RecordId(prefix) if is_whole(prefix) else _find_claim(reader, prefix)
+    if claim is None or reader.get_current(claim) is not None:
         return None
-    return next(iter(list_pending_of(reader, RecordId(prefix))), None)
+    return next(iter(list_pending_of(reader, claim)), None)
+
+
+def _find_claim(reader: IndexReader, prefix: str) -> RecordId | None:
+    waiting = {get_claim(head) for head in reader.list_loose(PENDING_LOG, None)}
+    begun = {claim for claim in waiting if claim.startswith(prefix)}
+    if begun and len(begun.union(reader.find_ids(prefix, 2))) > 1:
+        raise AmbiguousIdError("more than one id begins so", field="id")
+    return next(iter(begun), None)
 
 
 def list_pending_of(reader: IndexReader, record: RecordId) -> Sequence[FileStamp]:

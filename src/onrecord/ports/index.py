@@ -178,8 +178,8 @@ class IndexReader(Protocol):
     def find_by_key(self, key: str) -> Sequence[VersionHead]:
         """Return the heads written under an idempotency key, in ledger order."""
 
-    def list_loose(self, log: LogId, kind: str) -> Sequence[VersionHead]:
-        """Return the loose documents (`domain.heads`) of one kind that name a log in the place of theirs, by seq."""
+    def list_loose(self, log: LogId, kind: str | None) -> Sequence[VersionHead]:
+        """Return the loose documents (`domain.heads`) of one kind or all that name a log in place of theirs, by seq."""
 
     def get_loose(self, ref: EntryRef) -> VersionHead | None:
         """Return one loose document."""

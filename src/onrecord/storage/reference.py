@@ -204,10 +204,11 @@ class ReferenceReader:
         found = [head for head in self._state.heads if key and head.key == key]
         return sorted(found, key=lambda head: head.ref)
 
-    def list_loose(self, log: LogId, kind: str) -> Sequence[VersionHead]:
-        """Return the loose documents of one kind of a log, by seq."""
+    def list_loose(self, log: LogId, kind: str | None) -> Sequence[VersionHead]:
+        """Return the loose documents of a log, of one kind or all, by seq."""
         heads = (document.head for document in self._state.documents)
-        return sorted((head for head in heads if (head.ref.log, head.kind) == (log, kind)), key=lambda head: head.ref)
+        found = (head for head in heads if head.ref.log == log and kind in (None, head.kind))
+        return sorted(found, key=lambda head: head.ref)
 
     def get_loose(self, ref: EntryRef) -> VersionHead | None:
         """Return one loose document."""

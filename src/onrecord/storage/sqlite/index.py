@@ -131,8 +131,8 @@ class SqliteReader(StampReader):
         return catalogue.find_by_key(self._connection, key)
 
     @reading
-    def list_loose(self, log: LogId, kind: str) -> Sequence[VersionHead]:
-        """Return the loose documents of one kind of a log, by seq."""
+    def list_loose(self, log: LogId, kind: str | None) -> Sequence[VersionHead]:
+        """Return the loose documents of a log, of one kind or all, by seq."""
         return loose.list_loose(self._connection, log, kind)
 
     @reading

@@ -9,9 +9,9 @@ from onrecord.domain.ids import EntryRef, LogId
 from onrecord.storage.sqlite.catalogue import list_heads
 
 
-def list_loose(connection: sqlite3.Connection, log: LogId, kind: str) -> list[VersionHead]:
-    """Return the loose documents of one kind of a log, by seq; what was dropped has a seq below 0."""
-    return list_heads(connection, "WHERE log = ? AND seq >= 0 AND kind = ? ORDER BY seq", log, kind)
+def list_loose(connection: sqlite3.Connection, log: LogId, kind: str | None) -> list[VersionHead]:
+    """Return the loose documents of a log, of one kind or all, by seq; what was dropped has a seq below 0."""
+    return list_heads(connection, "WHERE log = ? AND seq >= 0 AND kind = coalesce(?, kind) ORDER BY seq", log, kind)
 
 
 def get_loose(connection: sqlite3.Connection, ref: EntryRef) -> VersionHead | None:
