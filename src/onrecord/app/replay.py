@@ -24,6 +24,8 @@ _LINE_MAX_BYTES = 6 * TEXT_MAX_BYTES + 6 * IMPORT_LINE_MAX_BYTES
 def replay(session: Session, given: Mapping[str, object]) -> Reply:
     """Write the next page of backup lines to the vault; a bad line is named and passed over, the backup is kept.
 
+    A line is bad, too, where this installation has not written it.
+
     Returns:
         data: replayed, duplicates, failed[] with line and reason, next_offset, remaining.
 
@@ -39,7 +41,7 @@ def replay(session: Session, given: Mapping[str, object]) -> Reply:
     failed: list[dict[str, object]] = []
     for number, line in enumerate(lines, done + 1):
         try:
-            operation, arguments, caller, key = _read_line(line)
+            operation, arguments, caller, key = _read_line(session.store.backup.unseal(line))
             if is_dry:
                 replayed += 1
                 continue

@@ -206,14 +206,22 @@ class BackupLog(Protocol):
     """Append-only backup of creates and captures, outside the vault."""
 
     def append(self, line: bytes) -> None:
-        """Append one synced line (without LF).
+        """Seal one line, a JSON object without LF, and append it, synced.
 
         Raises:
             StorageFailedError: not stored.
         """
 
     def read(self, first: int, limit: int) -> Sequence[bytes]:
-        """Return whole lines `first` to `first + limit - 1`."""
+        """Return whole lines `first` to `first + limit - 1`, sealed."""
+
+    def unseal(self, line: bytes) -> bytes:
+        """Return a line that was read as it was appended.
+
+        Raises:
+            DamagedError: this installation has not appended it.
+            StorageFailedError: it cannot be judged now.
+        """
 
     def get_progress(self) -> tuple[int, int]:
         """Return (lines replayed, lines in all)."""

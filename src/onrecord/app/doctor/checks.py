@@ -224,6 +224,8 @@ CHECKS: Final = (
                  "Connect the disk or share; nothing below it is judged until then."),
             Code("link_changed", (_WARNING,), "an allowed link leads to another folder, or to where none may lie",
                  "`onrecord link PATH` allows it as it is now; `onrecord unlink PATH` forgets it."),
+            Code("state_links_unreadable", (_WARNING,), "the list of the allowed links is damaged or not our own",
+                 "Allow each link anew that you allowed: `onrecord link PATH`."),
         ),
     ),
     Check(
@@ -366,7 +368,7 @@ CHECKS: Final = (
                  "Put it back or mend it, or run `onrecord source remove NAME`."),
             Code("source_left_out", (_INFO,), "names below a source are left out by rule: hidden, links, too many",
                  "Name a file of its own as a source if it matters."),
-            Code("state_sources_unreadable", (_WARNING,), "the list of sources is damaged or of a newer program",
+            Code("state_sources_unreadable", (_WARNING,), "the list of sources is damaged, newer or not our own",
                  "Put sources.json back from a copy of the state folder, or remove it and add the sources again."),
         ),
     ),

@@ -1,7 +1,7 @@
 """The append-only backup: creates and captures taken while the vault could not be written (docs/format/vault.md).
 
-`backup.jsonl` holds one JSON line a write; `backup.done` how many lines were replayed; `backup.failed.jsonl` those that
-could not be. Lines are never removed.
+`backup.jsonl` holds one sealed JSON line a write; `backup.done` how many lines were replayed; `backup.failed.jsonl`
+those that could not be. Lines are never removed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from onrecord.domain.errors import StorageFailedError
 from onrecord.domain.problem import Problem, Severity
 from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.seal import Seal
 
 _NAME = "backup.jsonl"
 _DONE_NAME = "backup.done"
@@ -22,14 +23,24 @@ class Backup:
 
     def __init__(self, state: Disk | None) -> None:
         self._state = state
+        self._seal = Seal(state, _NAME)
 
     def append(self, line: bytes) -> None:
-        """Append one synced line.
+        """Seal one line and append it, synced.
 
         Raises:
             StorageFailedError: not stored.
         """
-        self._append(_NAME, line)
+        self._append(_NAME, self._seal.close(line))
+
+    def unseal(self, line: bytes) -> bytes:
+        """Return a line as it was appended.
+
+        Raises:
+            DamagedError: this installation has not appended it.
+            StorageFailedError: the secret to judge it by cannot be read.
+        """
+        return self._seal.open(line)
 
     def keep_failed(self, line: bytes) -> None:
         """Keep a line that cannot be replayed where doctor names it.
@@ -77,7 +88,7 @@ class Backup:
         return self._state
 
     def read(self, first: int, limit: int) -> Sequence[bytes]:
-        """Return whole lines `first` to `first + limit - 1`, without LF."""
+        """Return whole lines `first` to `first + limit - 1` as they lie there, sealed, without LF."""
         return self._read_all(_NAME)[first : first + limit]
 
     def _read_all(self, name: str) -> list[bytes]:

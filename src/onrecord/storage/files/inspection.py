@@ -16,6 +16,7 @@ from onrecord.storage.files.head import read_head
 from onrecord.storage.files.ignore_files import find_unguarded
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_damage
 from onrecord.storage.files.journal import Journal
+from onrecord.storage.files.links import inspect_links
 from onrecord.storage.files.vault_config import (
     CONFIG_NAME,
     FORMAT,
@@ -71,6 +72,7 @@ def inspect_state(state: Disk, vault_folder: str, log: LogId, keys: KeyMaker) ->
     if not damaged:
         yield from _inspect_journal(state)
     yield from _inspect_key(state, log, keys)
+    yield from inspect_links(state)
     yield from find_strays(state, is_state=True)
     yield from _find_set_aside(state.root)
     yield from find_others(vault_folder, state.root)

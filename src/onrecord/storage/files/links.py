@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 
-from onrecord.domain.errors import ConflictError, InvalidInputError, NotFoundError, StorageFailedError
+from onrecord.domain.errors import ConflictError, InvalidInputError, NotFoundError, OnRecordError, StorageFailedError
 from onrecord.domain.filenames import RECORD_FOLDERS
 from onrecord.domain.near_names import find_near
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.links import AllowedLink, LinkState
 from onrecord.storage.files.disk import Disk, Inode, storage_errors
+from onrecord.storage.files.seal import Seal
 from onrecord.storage.files.vault_config import is_vault
 
 LINKS_NAME = "links.json"
@@ -45,6 +46,7 @@ class VaultLinks:
     def __init__(self, vault: Disk, state: Disk | None, state_root: str) -> None:
         self._vault = vault
         self._state = state
+        self._seal = Seal(state, LINKS_NAME)
         self._state_root = state_root
         self._stamp: tuple[int, int] | None = None
         self._links: dict[str, AllowedLink] = {}
@@ -52,7 +54,7 @@ class VaultLinks:
             self.refresh()
 
     def refresh(self) -> None:
-        """Take in what another process allowed or forgot.
+        """Take in what another process allowed or forgot; a list that is not sound allows nothing.
 
         Raises:
             OSError: the state folder cannot be read.
@@ -61,7 +63,14 @@ class VaultLinks:
         stamp = (found.st_ino, found.st_mtime_ns) if found is not None else None
         if stamp != self._stamp and self._state is not None:
             self._stamp = stamp
-            self._take(_parse(self._state.read(LINKS_NAME)) if stamp is not None else [])
+            self._take(self._read() if stamp is not None else [])
+
+    def _read(self) -> list[AllowedLink]:
+        assert self._state is not None  # something was found in it
+        try:
+            return _parse(self._seal.open(self._state.read(LINKS_NAME).removesuffix(b"\n")))
+        except OnRecordError:
+            return []
 
     def _take(self, links: Sequence[AllowedLink]) -> None:
         self._links = {link.path: link for link in links}
@@ -253,11 +262,23 @@ class VaultLinks:
         temporary = f"{LINKS_NAME}.tmp"
         if self._state.stat(temporary) is not None:
             self._state.unlink(temporary)
-        self._state.write_new(temporary, data + b"\n")
+        self._state.write_new(temporary, self._seal.close(data) + b"\n")
         self._state.sync(temporary)
         self._state.rename(temporary, LINKS_NAME)
         self._state.sync_folder("")
         self.refresh()
+
+
+def inspect_links(state: Disk) -> Iterator[Problem]:
+    """Yield that the list of the allowed links is not this installation's own, so that none of them is followed."""
+    try:
+        with storage_errors("read it"):
+            if state.stat(LINKS_NAME) is not None:
+                Seal(state, LINKS_NAME).open(state.read(LINKS_NAME).removesuffix(b"\n"))
+    except OnRecordError as error:
+        message = f"{LINKS_NAME} of the state folder: {error.reason}; no link is followed"
+        mend = "Allow each link anew that you allowed: `onrecord link PATH`."
+        yield Problem("", 0, "state_links_unreadable", Severity.WARNING, message, mend)
 
 
 def _find_beside(path: str) -> str | None:

@@ -10,6 +10,7 @@ from onrecord.domain.errors import DamagedError, InvalidInputError, NewerFormatE
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.native import LeftOut, NativeFile, NativeSource
 from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.seal import Seal
 from onrecord.storage.files.source_files import SourceFiles
 
 SOURCES_NAME = "sources.json"
@@ -49,9 +50,9 @@ class FileShelf:
                 return ()
             with storage_errors("read the list of sources"):
                 data = state.read(SOURCES_NAME, 0, _MAX_BYTES)
+            return _decode(Seal(state, SOURCES_NAME).open(data.removesuffix(b"\n")))
         finally:
             state.close()
-        return _decode(data)
 
     def save_sources(self, sources: Sequence[NativeSource]) -> None:
         """Replace the list; durable when it returns."""
@@ -64,7 +65,7 @@ class FileShelf:
             try:
                 if state.stat(new) is not None:
                     state.unlink(new)
-                state.write_new(new, _encode(sources))
+                state.write_new(new, Seal(state, SOURCES_NAME).close(_encode(sources)) + b"\n")
                 state.sync(new)
                 state.rename(new, SOURCES_NAME)
                 state.sync_folder("")
@@ -108,12 +109,12 @@ def _encode(sources: Sequence[NativeSource]) -> bytes:
         }
         for source in sorted(sources, key=lambda source: source.name)
     ]
-    return encode_canonical({"v": 1, "sources": rows}) + b"\n"
+    return encode_canonical({"v": 1, "sources": rows})
 
 
 def _decode(data: bytes) -> Sequence[NativeSource]:
     try:
-        shape: dict[str, Any] = decode_strict(data.removesuffix(b"\n"), max_bytes=_MAX_BYTES)
+        shape: dict[str, Any] = decode_strict(data, max_bytes=_MAX_BYTES)
         if isinstance(shape.get("v"), int) and shape["v"] > 1:
             raise NewerFormatError("it is of a newer format")
         if shape.keys() != {"v", "sources"} or shape["v"] != 1:
