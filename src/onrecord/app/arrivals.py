@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from onrecord.app.stamps import COPY_MARK, hash_data
+from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.heads import PENDING_LOG, VersionHead
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.index import FileStamp, IndexBatch, IndexReader
@@ -122,28 +123,44 @@ class Arrived:
 def settle_pending(store: VaultStore, reader: IndexReader) -> Arrived | None:
     """Judge the files ahead of their rows by what has arrived; None where nothing has changed.
 
-    A file that is its row stands for it from now on; the stamp of any other is spoiled, so that it counts as changed.
+    The file that is its row stands for it from now on, of several that name one memory the one in its place. What was
+    known of any other is forgotten, so that it is looked at as a new one: it may be a copy, or an edit.
     """
     pending = reader.list_pending()
     marks = reader.get_watermarks() if pending else {}
-    stamps: list[FileStamp] = []
     gone: list[str] = []
-    spoiled: list[str] = []
+    arrived: dict[RecordId, list[_Settled]] = {}
     for stamp in pending:
         if store.stat_file(stamp.path) is None:
             gone.append(stamp.path)
         elif stamp.ref is not None and stamp.ref.seq < marks.get(stamp.ref.log, 0):
             row = store.read_row(stamp.ref)
             is_it = row is not None and (row.draft.id, hash_data(row.draft.data)) == (stamp.record, stamp.sha256)
-            if is_it:
-                stamps.append(stamp._replace(is_pending=False))
-            else:
-                stamps.append(stamp._replace(is_pending=False, ref=None, sha256=b"", size_bytes=-1))
-                spoiled.append(stamp.path)
-    if not stamps and not gone:
+            is_in_place = row is not None and row.draft.path == stamp.path
+            arrived.setdefault(stamp.record, []).append(_Settled(stamp, is_it, is_in_place))
+    if not arrived and not gone:
         return None
-    dropped = [name_loose(path) for path in (*gone, *(stamp.path for stamp in stamps))]
-    return Arrived(IndexBatch(files=stamps, removed_files=gone, dropped=dropped), spoiled)
+    firsts = [min(settled, key=_rank_place) for settled in arrived.values()]
+    stamps = [first.stamp._replace(is_pending=False) for first in firsts if first.is_row]
+    settled = {stamp.path for stamp in stamps}
+    spoiled = [item.stamp.path for items in arrived.values() for item in items if item.stamp.path not in settled]
+    dropped = [name_loose(path) for path in (*gone, *settled, *spoiled)]
+    return Arrived(IndexBatch(files=stamps, removed_files=[*gone, *spoiled], dropped=dropped), spoiled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """A file whose row has arrived: whether it is that row, and whether it lies where the row says."""
+
+    stamp: FileStamp
+    is_row: bool
+    is_in_place: bool
+
+
+def _rank_place(settled: _Settled) -> tuple[bool, bool, bool, str]:
+    """Return how a file stands among those that name one memory: the one in its place first, copies by name last."""
+    path = settled.stamp.path
+    return not settled.is_in_place, is_named_copy(path), not settled.is_row, path
 
 
 def name_loose(path: str) -> EntryRef:
