@@ -287,3 +287,47 @@ def test_a_copy_with_the_id_line_is_no_memory_and_doctor_names_it(tmp_path: Path
     for conflict in home.list_open():
         settle(home.session, {"id": conflict, "keep": "A"})
     assert "sync_copy" in [item["code"] for item in diagnose(home.session, {}).data["findings"]]
+
+
+def test_a_copy_that_is_gone_is_told_to_be_gone_and_at_the_memorys_file(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.copy(SYNCTHING)
+    home.take_in()
+    home.place(SYNCTHING).unlink()
+    home.take_in()
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    (named,) = [item for item in findings if item["code"] == "conflict_copy"]
+    assert named["path"] == "memories/default/Plan.md"
+    assert "is gone; its text is kept as version 2" in named["message"]
+    assert "onrecord conflicts" in named["mend"]
+    settle(home.session, {"id": home.list_open()[0], "keep": "A"})
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    assert "conflict_copy" not in [item["code"] for item in findings]
+
+
+def test_a_memory_at_the_place_of_a_copy_that_is_gone_is_called_no_copy(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.copy("Plan 2")
+    home.take_in()
+    home.place("Plan 2").unlink()
+    home.take_in()
+    remember(home.session, {"text": "other words about birds", "title": "Plan 2"})
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    assert home.place("Plan 2").exists()
+    assert [item["path"] for item in findings if item["code"] == "conflict_copy"] == ["memories/default/Plan.md"]
+
+
+def test_a_question_without_hits_says_that_open_conflicts_are_not_searched(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    assert find(home.session, {"query": "zeppelin"}).warnings == []
+    home.copy(SYNCTHING, new="line 8 zeppelin")
+    home.take_in()
+    nothing = find(home.session, {"query": "zeppelin"})
+    assert nothing.data["status"] == "no_match"
+    assert nothing.warnings == ["1 open conflict is not searched; `onrecord conflicts` lists what to settle"]
+    assert find(home.session, {"query": "plan"}).warnings == []
+    settle(home.session, {"id": home.list_open()[0], "keep": "A"})
+    assert find(home.session, {"query": "zeppelin"}).warnings == []

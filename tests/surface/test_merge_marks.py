@@ -172,3 +172,19 @@ def test_doctor_names_the_marks_with_the_conflict_of_both_sides(tmp_path: Path) 
     assert "server_key_changed" not in codes
     assert "front_matter_broken" not in codes
     assert "conflict_open" in codes
+
+
+def test_the_marks_are_told_with_the_conflict_of_their_sides_and_with_no_older_one(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.copy("Plan.sync-conflict-20261130-173636-D4LGQYW")
+    home.take_in()
+    (older,) = home.list_open()
+    mark(home)
+    home.take_in()
+    (newer,) = set(home.list_open()) - {older}
+    findings = diagnose(home.session, {}).data["findings"]
+    assert isinstance(findings, list)
+    (named,) = (item for item in findings if item["code"] == "merge_marks")
+    assert newer in named["message"]
+    assert newer in named["mend"]
+    assert older not in named["message"] + named["mend"]

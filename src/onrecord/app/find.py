@@ -75,6 +75,7 @@ class _Page:
     stale: list[str]
 
 
+_OPEN = ("pending",)
 _TITLE_CHARS = 80
 _SNIPPET_CHARS = 120
 _SPANS_A_HIT = 5
@@ -91,7 +92,8 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
 
     Returns:
         data: status `found` or `no_match`; results[] by falling score, ties by id;
-        truncated where the page ended early; next_offset where there are more.
+        truncated where the page ended early; next_offset where there are more. A warning counts the open conflicts
+        where nothing was found: their sides are not searched.
 
     Raises:
         InvalidInputError, LimitExceededError: the call is refused.
@@ -120,11 +122,22 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
         reply.degrade("reconciling", "A source is being changed; ask again for what it says now.")
     tell_waiting(session, {head.id for _, head, _ in found.shown[offset : offset + page.done]}, reply, is_search=True)
     reply.data = {"status": "found" if page.results else "no_match", "results": page.results}
+    if not found.shown and arguments.get("as_of") is None:
+        _tell_conflicts(session, reply)
     if page.is_truncated:
         reply.data["truncated"] = True
     if len(found.shown) > offset + page.done > offset:
         reply.data["next_offset"] = offset + page.done
     return reply
+
+
+def _tell_conflicts(session: Session, reply: Reply) -> None:
+    """Say in a reply without hits that words may stand in open conflicts, whose sides are not searched."""
+    with session.index.read() as reader:
+        count = len(reader.list_conflicts(_OPEN))
+    if count:
+        what = "1 open conflict is" if count == 1 else f"{count} open conflicts are"
+        reply.warnings.append(f"{what} not searched; `onrecord conflicts` lists what to settle")
 
 
 def _fill(

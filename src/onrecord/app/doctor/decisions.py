@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from onrecord.app.closing import list_open
 from onrecord.app.proposals import find_open
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import is_marked
 from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.ids import RecordId
 from onrecord.domain.merge_marks import split_marked
 from onrecord.domain.problem import Problem, Severity, describe_displaced
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
@@ -24,13 +26,29 @@ def name_marks(session: Session, reader: IndexReader, stamp: FileStamp, data: by
     """Yield the finding that git left its marks in a memory's file, with the conflict that both sides are in."""
     if split_marked(data) is None and not is_marked(session, stamp):
         return
-    conflicts = reader.find_conflicts((stamp.record,)).get(stamp.record, ())
+    conflicts = _list_conflicts_between(session, reader, stamp, data)
     message = "git left marks of an unfinished merge in the file; the memory keeps its text"
     mend = _MARKS
     if conflicts:
         message += f", both sides are in conflict {', '.join(conflicts[:2])}"
         mend = f"Take the marks out of the file, or `onrecord settle {conflicts[0]} --keep A`, `B` or `merge`."
     yield Problem(stamp.path, 0, "merge_marks", Severity.WARNING, message, mend)
+
+
+def _list_conflicts_between(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> list[RecordId]:
+    """Return the open conflicts of which each member is a side of a file's marks: no other one ends them."""
+    found = (split_marked(data), split_marked(data, in_code=True))
+    sides = {side for marked in found if marked is not None for side in (marked.ours, marked.theirs)}
+    try:
+        members = list_open(session, reader, stamp.record)
+        rows = {conflict: [session.store.read_row(ref) for ref in refs] for conflict, refs in members.items()}
+    except (DamagedError, NewerFormatError):
+        return []  # named where the logs are read
+    return [
+        conflict
+        for conflict, of_it in rows.items()
+        if all(row is not None and row.draft.data in sides for row in of_it)
+    ]
 
 
 def check_displaced(session: Session) -> Iterator[Problem]:
@@ -40,18 +58,26 @@ def check_displaced(session: Session) -> Iterator[Problem]:
     """
     with session.index.read() as reader:
         waiting = {head.ref for head in reader.list_unsettled(session.store.log, _ALL)}
-        copies = [(stamp.ref, stamp.path) for stamp in reader.find_files_of(COPY_MARK)]
+        stamps = reader.find_files_of(COPY_MARK)
+        copies = [(stamp.ref, stamp.path) for stamp in stamps if session.store.stat_file(stamp.path) is not None]
         for record, path in sorted({(stamp.record, stamp.path) for stamp in reader.list_files()}):
             displaced = [head for head in reader.list_versions(record) if head.is_displaced]
             is_open = bool(displaced and reader.find_conflicts((record,)))
             for head in displaced:
                 if is_open or head.ref in waiting:
                     places = [place for ref, place in copies if ref == head.ref]
-                    yield from _name_aside(session, head, path, places or [head.path])
+                    if not places and _is_untold(session, reader, head.path):
+                        places = [head.path]
+                    yield from _name_aside(session, head, path, places)
+
+
+def _is_untold(session: Session, reader: IndexReader, path: str) -> bool:
+    """Tell whether a file lies at a place that is not taken in yet: neither a memory's nor another copy's."""
+    return reader.get_file(path) is None and session.store.stat_file(path) is not None
 
 
 def _name_aside(session: Session, head: VersionHead, path: str, places: Sequence[str]) -> Iterator[Problem]:
-    """Name one text at the places where the copy lies now: a person may have moved it since."""
+    """Name one text at the places where the copy lies now, which a person may have moved; else at the memory's file."""
     try:
         row = session.store.read_row(head.ref)
     except (DamagedError, NewerFormatError):
@@ -61,7 +87,9 @@ def _name_aside(session: Session, head: VersionHead, path: str, places: Sequence
     elif head.path != path:
         message = f"a copy that a sync program left of {path[-120:]!r}; it is kept as version {head.version}"
         mend = f"Compare with `onrecord read {head.id} --version {head.version}`, then settle (`onrecord conflicts`)."
-        for place in places:
+        if not places:
+            message = f"the copy {head.path[-120:]!r} of this file is gone; its text is kept as version {head.version}"
+        for place in places or [path]:
             yield Problem(place, 0, "conflict_copy", Severity.WARNING, message, mend)
 
 
