@@ -308,7 +308,8 @@ def test_the_command_shows_and_at_a_terminal_goes_on(
     given_up = onrecord("adopt").data["given_up"]
     assert (given_up["entries"], given_up["versions"], given_up["more"]) == (2, 2, 0)
     assert [item["title"] for item in given_up["memories"]] == ["second", "third"]
-    assert onrecord("adopt", "--yes").error["code"] == "approval_required"
+    refused = onrecord("adopt", "--yes").error
+    assert (refused["code"], refused["field"]) == ("approval_required", "yes")
 
     services = replace(SERVICES, name_caller=lambda _, settings: Caller(Channel.TERMINAL))
     assert run(["adopt", "--yes", "--json"], services, {**os.environ, "ONRECORD_VAULT": onrecord.vault}) == 0

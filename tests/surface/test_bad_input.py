@@ -40,6 +40,10 @@ CALLS = [
     ("remember", "x", "extra"),
     ("find", ""),
     ("find", "x", "--limit", "0"),
+    ("find", "x", "--limit", "0x"),
+    ("remember", "x", "--confidence", "abc"),
+    ("remember", "x", "--meta", "1"),
+    ("read", ID, "--version", "1.0"),
     ("find", "x", "--limit", "101"),
     ("find", "x", "--limit", "true"),
     ("find", "x", "--limit", "1.0"),
@@ -75,7 +79,8 @@ def test_a_bad_call_is_refused_in_one_shape(onrecord: CommandLine, words: tuple[
     done = onrecord(*words)
     assert done.status == 2
     assert len(done.out.encode()) < 600
-    assert {"code", "reason"} <= set(done.error) <= {"code", "field", "reason", "hint", "did_you_mean"}
+    assert {"code", "field", "reason", "hint"} <= set(done.error) <= {"code", "field", "reason", "hint", "did_you_mean"}
+    assert done.error["hint"]
     status = onrecord("status").data
     assert (status["counts"]["records"], status["counts"]["versions"], status["counts"]["turns"]) == (0, 0, 0)
 

@@ -36,13 +36,24 @@ def admit(operation: Operation, given: Mapping[str, object]) -> dict[str, object
         value = given.get(argument.name)
         if value is None:
             if argument.is_required:
-                raise InvalidInputError(f"{argument.name} is missing", field=argument.name, hint=argument.doc)
+                raise explain_mistake(InvalidInputError(f"{argument.name} is missing"), argument)
             continue
-        admitted[argument.name] = _admit_value(argument, value)
+        try:
+            admitted[argument.name] = _admit_value(argument, value)
+        except InvalidInputError as error:
+            raise explain_mistake(error, argument) from error
     if operation.exclusive:
         _check_exclusive(operation, admitted)
     _check_validity(admitted)
     return admitted
+
+
+def explain_mistake(error: InvalidInputError, argument: Argument) -> InvalidInputError:
+    """Return a mistake in an argument with what the argument is for as its hint, where it has no hint of its own."""
+    if error.own_hint:
+        return error
+    hint = f"{argument.name}: {argument.doc}."
+    return type(error)(error.reason, field=error.field or argument.name, hint=hint, did_you_mean=error.did_you_mean)
 
 
 def _name_unknown(operation: Operation, name: str, known: Iterable[str]) -> InvalidInputError:

@@ -46,7 +46,7 @@ def adopt(session: Session, given: Mapping[str, object]) -> Reply:
         hint = "Nothing needs to be done."
         raise ConflictError("the vault goes on from what was acknowledged here; there is nothing to adopt", hint=hint)
     if arguments.get("yes"):
-        check_user(session.caller, "adopt an older vault")
+        check_user(session.caller, "adopt an older vault", "yes")
     reply = Reply()
     session.refresh(reply)
     lost, versions = _list_lost(session)

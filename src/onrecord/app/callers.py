@@ -28,15 +28,16 @@ def admit_caller(caller: Caller, policy: Policy) -> tuple[Caller, Policy]:
     return acting, replace(policy, workspace=clean["workspace"])
 
 
-def check_user(caller: Caller, action: str) -> None:
+def check_user(caller: Caller, action: str, field: str | None = None) -> None:
     """Refuse an action that is the user's to decide to everybody but a person at a terminal.
 
     Args:
         caller: Who asks, by the channel as it was seen.
         action: What is asked for, in the infinitive.
+        field: The argument without which anybody may call; None where the whole operation is the user's.
 
     Raises:
         ApprovalRequiredError: the caller is not at a terminal.
     """
     if caller.channel is not Channel.TERMINAL:
-        raise ApprovalRequiredError(f"only the user may {action}")
+        raise ApprovalRequiredError(f"only the user may {action}", field=field)

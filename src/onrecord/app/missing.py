@@ -33,7 +33,7 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
     """
     is_retiring = admit(MISSING, given).get("retire") is True
     if is_retiring:
-        check_user(session.caller, "retire memories before their time")
+        check_user(session.caller, "retire memories before their time", "retire")
     reply = Reply()
     session.refresh(reply)
     reconcile(session, reply)

@@ -140,7 +140,7 @@ def _settle(session: Session, unit: WriteUnit, arguments: Mapping[str, object], 
             get_trust(origin) for origin in (case.current.origin, *(row.draft.origin for row in case.sides))
         )
         if strongest < get_trust(session.caller.origin):
-            check_user(session.caller, "settle what was written with more trust than an agent's")
+            check_user(session.caller, "settle what was written with more trust than an agent's", "keep")
     change = _plan_memory(session, unit, case, keep)
     resolution = plan_resolution(session, unit, case.head, 1, keep, "user")
     assert resolution is not None

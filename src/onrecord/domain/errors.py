@@ -43,14 +43,14 @@ class OnRecordError(Exception):
     Args:
         reason: What is wrong, one sentence without the caller's content; cut at 200 characters.
         field: Name of the argument or key at fault, or None.
-        hint: What to do next; None takes the class's own hint.
+        hint: What to do next; without one `own_hint` is empty and `hint` is the one of the class, which each has.
         did_you_mean: A near name, or None.
     """
 
     code: ClassVar[str] = "error"
     exit_status: ClassVar[int] = 1
     http_status: ClassVar[int] = 500
-    default_hint: ClassVar[str] = ""
+    default_hint: ClassVar[str] = "`onrecord doctor` names what needs attention."
 
     def __init__(
         self, reason: str, *, field: str | None = None, hint: str | None = None, did_you_mean: str | None = None
@@ -58,16 +58,17 @@ class OnRecordError(Exception):
         super().__init__(reason)
         self.reason = reason[:_MESSAGE_MAX_CHARS]
         self.field = field[:80] if field is not None else None
-        self.hint = self.default_hint if hint is None else hint
+        self.own_hint = hint or ""
+        self.hint = hint or self.default_hint
         self.did_you_mean = did_you_mean
 
     def describe(self) -> dict[str, str]:
-        """Return the error's wire form: code, reason, and field, hint, did_you_mean where they are set."""
+        """Return the error's wire form: code, reason, hint, and field, did_you_mean where they are set."""
         shape = {
             "code": self.code,
             "field": self.field,
             "reason": self.reason,
-            "hint": self.hint or None,
+            "hint": self.hint,
             "did_you_mean": self.did_you_mean,
         }
         return {name: value for name, value in shape.items() if value is not None}
@@ -79,6 +80,7 @@ class InvalidInputError(OnRecordError):
     code = "invalid_input"
     exit_status = 2
     http_status = 422
+    default_hint = "`onrecord help OPERATION` tells each argument and its form."
 
 
 class LimitExceededError(InvalidInputError):
@@ -86,6 +88,7 @@ class LimitExceededError(InvalidInputError):
 
     code = "limit_exceeded"
     http_status = 413
+    default_hint = "Give less at once."
 
 
 class NotFoundError(OnRecordError):
@@ -109,6 +112,7 @@ class ConflictError(OnRecordError):
 
     code = "conflict"
     http_status = 409
+    default_hint = "Read the record again; `onrecord doctor` names what stands in the way."
 
 
 class StaleVersionError(ConflictError):
@@ -154,6 +158,7 @@ class NotWritableError(OnRecordError):
 
     code = "not_writable"
     http_status = 503
+    default_hint = "`onrecord doctor` names what stands in the way."
 
 
 class LockTimeoutError(NotWritableError):
@@ -207,6 +212,7 @@ class VaultError(OnRecordError):
     code = "vault_unusable"
     exit_status = 2
     http_status = 503
+    default_hint = "`onrecord doctor` names what is wrong with it; another vault is named with --vault."
 
 
 class NoVaultError(VaultError):

@@ -387,5 +387,5 @@ def write_line(key: str, value: Value) -> str:
     try:
         text = write_value(value)
     except InvalidInputError as error:
-        raise type(error)(error.reason, field=key, hint=error.hint) from None
+        raise type(error)(error.reason, field=key, hint=error.own_hint) from None
     return f"{key}: {text}" if text else f"{key}:"

@@ -194,7 +194,7 @@ def read_fields(reading: YamlReading) -> Fields:
         try:
             found = form(value, current)
         except InvalidInputError as error:
-            problems.append(_describe(reading, key, "field_invalid", Severity.WARNING, error.reason, error.hint))
+            problems.append(_describe(reading, key, "field_invalid", Severity.WARNING, error.reason, error.own_hint))
             lost.append(_flatten(value, reading, key))
         else:
             (servers if key in _SERVER_FORMS else users)[key] = found
@@ -264,7 +264,7 @@ def check_fields(values: Mapping[str, Value | None]) -> None:
         try:
             form(value, current)
         except InvalidInputError as error:
-            raise type(error)(error.reason, field=key, hint=error.hint) from None
+            raise type(error)(error.reason, field=key, hint=error.own_hint) from None
 
 
 def order_keys(keys: Mapping[str, object]) -> list[str]:

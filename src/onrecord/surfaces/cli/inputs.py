@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import BinaryIO
 
+from onrecord.app.admission import explain_mistake
 from onrecord.app.catalog import OPERATIONS
 from onrecord.app.operation import Argument, Kind
 from onrecord.domain.canonical import decode_value
@@ -36,11 +37,15 @@ def read_arguments(operation: str, parsed: Mapping[str, object], stdin: BinaryIO
             continue
         if argument.kind is Kind.TEXT and value == "-":
             if is_stdin_used:
-                raise InvalidInputError("standard input can be read once", field=argument.name)
+                hint = "Give one of the texts as a word."
+                raise InvalidInputError("standard input can be read once", field=argument.name, hint=hint)
             is_stdin_used = True
             given[argument.name] = _read_stdin(argument.name, stdin)
         else:
-            given[argument.name] = _convert(argument, value)
+            try:
+                given[argument.name] = _convert(argument, value)
+            except InvalidInputError as error:
+                raise explain_mistake(error, argument) from error
     return given
 
 
