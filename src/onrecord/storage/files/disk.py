@@ -4,6 +4,8 @@ Every path is relative to the root, `/`-separated. Each folder on the way is ope
 link below the root leads out of it; an allowed link is opened once, and
 gone on from if that is the very folder allowed. The calls are the primitives whose effects a power cut may keep or
 drop one by one; a test replaces them by a recorder. Raises OSError; callers translate with `storage_errors`.
+
+A file that has other names (hard links) is not written in place: those may lie outside the root, or be a backup.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from typing import NamedTuple, Self
 
@@ -23,6 +25,7 @@ from onrecord.storage.files import syscalls
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _SMALL_BYTES = 1 << 20
+_ALONE_NAME = ".onrecord-alone.tmp"
 _LEADING_OUT = frozenset(("", ".", ".."))
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -191,7 +194,7 @@ class Disk:
 
         A short write is cut back to `offset` before the error is raised.
         """
-        with self._open(path, os.O_RDWR | os.O_CREAT) as fd:
+        with self._open_alone(path, offset, os.O_CREAT) as fd:
             end = offset + len(data)
             try:
                 self._write_all(fd, data, offset)
@@ -203,13 +206,42 @@ class Disk:
 
     def open_for_append(self, path: str) -> None:
         """Open a file for writing (made if absent) and close it: tells whether it can be written."""
-        with self._open(path, os.O_WRONLY | os.O_CREAT):
-            return
+        with self._open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK) as fd:
+            _check_regular(os.fstat(fd))
 
     def overwrite(self, path: str, offset: int, data: bytes) -> None:
         """Write `data` at `offset` of an existing file and keep what lies behind it; unsynced."""
-        with self._open(path, os.O_WRONLY) as fd:
+        with self._open_alone(path) as fd:
             self._write_all(fd, data, offset)
+
+    @contextmanager
+    def _open_alone(self, path: str, size_bytes: int = -1, flags: int = 0) -> Iterator[int]:
+        """Open a file for writing; one with other names gives way to a synced copy of its first `size_bytes`.
+
+        Raises:
+            OSError: it is no regular file (EINVAL), or got another name again at once (EMLINK).
+        """
+        with self._open(path, os.O_RDWR | os.O_NONBLOCK | flags) as fd:
+            found = os.fstat(fd)
+            _check_regular(found)
+            if found.st_nlink <= 1:
+                yield fd
+                return
+            self._put_copy(path, _read_open(fd, 0, size_bytes))
+        with self._open(path, os.O_RDWR | os.O_NONBLOCK) as fd:
+            if os.fstat(fd).st_nlink > 1:
+                raise OSError(errno.EMLINK, os.strerror(errno.EMLINK), path)
+            yield fd
+
+    def _put_copy(self, path: str, data: bytes) -> None:
+        parent = _name_parent(path)
+        temporary = f"{parent}/{_ALONE_NAME}" if parent else _ALONE_NAME
+        with suppress(FileNotFoundError):
+            self.unlink(temporary)
+        self.write_new(temporary, data)
+        self.sync(temporary)
+        self.rename(temporary, path)
+        self.sync_folder(parent)
 
     def _write_all(self, fd: int, data: bytes, offset: int) -> None:
         view = memoryview(data)
@@ -219,7 +251,7 @@ class Disk:
 
     def truncate(self, path: str, size_bytes: int) -> None:
         """Cut a file; unsynced."""
-        with self._open(path, os.O_WRONLY) as fd:
+        with self._open_alone(path, size_bytes) as fd:
             os.ftruncate(fd, size_bytes)
 
     def sync(self, path: str) -> None:
@@ -302,10 +334,14 @@ def _read_in(folder_fd: int, name: str) -> bytes | None:
         os.close(fd)
 
 
-def _read_open(fd: int, offset: int, size_bytes: int) -> bytes:
-    found = os.fstat(fd)
+def _check_regular(found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
+
+
+def _read_open(fd: int, offset: int, size_bytes: int) -> bytes:
+    found = os.fstat(fd)
+    _check_regular(found)
     there = found.st_size - offset
     wanted = there if size_bytes < 0 else min(size_bytes, there)
     if 0 < wanted <= _SMALL_BYTES:

@@ -107,6 +107,9 @@ class VaultLock:
         # No command line: its words may be the text of a memory.
         holder = {"pid": os.getpid(), "since": int(time.time())}
         text = json.dumps(holder).encode()[:_HOLDER_MAX_BYTES]
+        # Another name of the file may lie anywhere, and a lock is as good without a name in it.
+        if os.fstat(self._fds[0]).st_nlink > 1:
+            return
         try:
             os.pwrite(self._fds[0], text.ljust(_HOLDER_MAX_BYTES), 0)
         except OSError as error:

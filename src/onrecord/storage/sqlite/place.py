@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from contextlib import closing
 from pathlib import Path
@@ -36,6 +37,8 @@ _WAL_MAX_PAGES = 4_096
 _GIVING_BACK = "PRAGMA auto_vacuum = INCREMENTAL"
 _FREE_MAX_PAGES = 512
 _FREE_SHARE = 8
+# What SQLite keeps beside a database, and the database itself at last.
+_SUFFIXES = ("-wal", "-shm", "-journal", "")
 
 
 def open_connection(path: str, owner: str) -> sqlite3.Connection:
@@ -61,7 +64,18 @@ def open_connection(path: str, owner: str) -> sqlite3.Connection:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    """Connect to a file that is there; none is made."""
+    """Connect to a file that is there; none is made.
+
+    Raises:
+        DamagedError: a file that would be written in place has other names (hard links), which may lie anywhere.
+    """
+    for suffix in _SUFFIXES:
+        try:
+            found = os.lstat(path + suffix)
+        except FileNotFoundError:
+            continue
+        if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
+            raise build_damage("it is a hard link")
     name = f"{Path(path).absolute().as_uri()}?mode=rw"
     connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
     try:
@@ -185,7 +199,7 @@ def install(source: sqlite3.Connection, built: str, path: str) -> None:
         if os.path.exists(path):
             try:
                 _overwrite(source, path)
-            except (sqlite3.Error, UnicodeDecodeError) as error:
+            except (sqlite3.Error, UnicodeDecodeError, DamagedError) as error:
                 if isinstance(error, sqlite3.Error) and isinstance(translate_error(error), StorageFailedError):
                     raise
             else:
@@ -219,7 +233,7 @@ def give_back(connection: sqlite3.Connection) -> None:
 
 def remove_file(path: str) -> None:
     """Remove a database and what SQLite keeps beside it, where they are there."""
-    for suffix in ("-wal", "-shm", "-journal", ""):
+    for suffix in _SUFFIXES:
         try:
             os.unlink(path + suffix)
         except FileNotFoundError:
