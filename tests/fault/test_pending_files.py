@@ -234,6 +234,34 @@ def test_without_its_by_line_a_file_that_waited_is_an_edit(machines: tuple[Machi
     assert count_loose(second) == 0
 
 
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_file_without_its_by_line_is_accused_of_nothing_before_and_after_its_history_comes(
+    machines: tuple[Machine, Machine], record: str, is_known: bool
+) -> None:
+    first, second = machines
+    if is_known:
+        bring(first, second)
+        second.find("Bonn")
+        first.clock.pass_s(60)
+        change(first, record, "Bonn", "Berlin", 1)
+        bring_file(first, second, get_path(first, record))
+    (waiting,) = list_findings(second, "pending_sync")
+    assert waiting["mend"].startswith(f"Wait until the sync has brought .onrecord/{first.log}")
+    path = second.vault / get_path(first, record)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith("by: ")))
+    text = "the capital is Berlin" if is_known else "the capital is Bonn"
+    for _ in range(2):
+        assert (show(second, record).data["text"], list_reasons(show(second, record))) == (text, [])
+        for code in ("server_key_changed", "file_behind", "pending_sync", "edited_outside", "conflict_open"):
+            assert list_findings(second, code) == []
+        assert list_differences(second) == []
+        bring_log(first, second)
+    path.write_text(path.read_text().replace("origin: agent", "origin: user"))
+    (changed,) = list_findings(second, "server_key_changed")
+    assert changed["message"].startswith("origin was changed")
+
+
 def test_each_of_several_files_that_name_one_unknown_memory_is_found(
     machines: tuple[Machine, Machine], record: str
 ) -> None:

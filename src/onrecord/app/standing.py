@@ -64,5 +64,8 @@ def name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Problem:
         mend = "Remove its `by` line to take it in as an edit of yours; or put the newest .onrecord back."
         return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)
     message = f"the file waits since {since} for its version of log {log}; until then it is found, and never versioned"
-    mend = "Sync .onrecord of the other machine, or remove the `by` line to take the file in as an edit of yours."
+    mend = (
+        f"Wait until the sync has brought .onrecord/{log}, and see that it carries hidden folders. Only where that "
+        "never comes, as its machine is gone, remove the `by` line: the file is then an edit of yours, and stays one."
+    )
     return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)

@@ -134,7 +134,10 @@ class PendingSyncError(ConflictError):
     """The file holds a version of another machine whose row has not arrived here; nothing was done."""
 
     code = "pending_sync"
-    default_hint = "Sync .onrecord of the other machine, or remove the file's `by` line to make it an edit of yours."
+    default_hint = (
+        "Wait until the sync has brought .onrecord of the other machine. Only where that never comes, remove the "
+        "file's `by` line: it is then an edit of yours."
+    )
 
 
 class IdempotencyMismatchError(ConflictError):

@@ -276,7 +276,7 @@ CHECKS: Final = (
             Code("file_behind", (_INFO,), "the file holds another version than the current one",
                  "The sync may bring the newer file; where none comes, `onrecord update ID` writes it."),
             Code("pending_sync", (_WARNING,), "the file has come before its version",
-                 "Sync .onrecord of the other machine, or remove the `by` line."),
+                 "Wait for .onrecord of the other machine; only where that never comes, remove the `by` line."),
             Code("outside_edits_pending", (_CRITICAL,), "outside edits cannot be taken in", _PERMISSIONS),
             Code("reconciling", (_INFO,), "files have not been compared yet", "Ask again in a moment."),
         ),

@@ -19,7 +19,8 @@ def check_copies(
     """Compare the server-owned copies in a file with those that OnRecord wrote into the version it comes from.
 
     A file with the bytes of a version that OnRecord wrote, on any machine, has nothing changed; one with marks of git
-    names two versions at once.
+    names two versions at once. One whose `by` was taken out names none: it is an edit of the user's own, as where the
+    history of another machine never came, and only what it asks for is told.
 
     Args:
         session: The opened vault.
@@ -34,6 +35,8 @@ def check_copies(
         return
     written = copies.find_written(head.id, data)
     changes = copies.list_changes(head.id, record.server, written_as=written)
+    if record.server.by is None:
+        changes = [change for change in changes if change.cause]
     if is_other:
         changes.insert(0, KeyChange("id", head.id, record.claimed_id or ""))
     for change in changes:
