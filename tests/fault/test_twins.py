@@ -231,3 +231,27 @@ def test_a_file_that_comes_behind_its_log_joins_the_records_that_say_the_same_by
         answer = machine.find("tea")
         reindex(machine)
         assert machine.find("tea") == answer
+
+
+@pytest.mark.parametrize("is_told_at_once", [True, False])
+def test_a_renamed_note_whose_file_comes_before_its_log_is_one_record_once_the_log_is_there(
+    machines: tuple[Machine, Machine], is_told_at_once: bool
+) -> None:
+    first, second = machines
+    kept = write(first, "green tea at four\n")
+    moved = "memories/default/moved.md"
+    (first.vault / NOTE).rename(first.vault / moved)
+    if is_told_at_once:
+        first.find("tea")
+    second.clock.pass_s(60)
+    bring_file(first, second, moved)
+    gone = second.find("tea")[0][0]
+    bring_log(first, second)
+    second.find("tea")
+    first.find("tea")
+    meet(first, second)
+    for machine in machines:
+        assert machine.find("tea") == [(kept, 1)]
+        assert get_status(machine, gone) == "retired"
+        reindex(machine)
+        assert machine.find("tea") == [(kept, 1)]

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from onrecord.app.stamps import COPY_MARK, hash_data
 from onrecord.domain.copy_names import is_named_copy
+from onrecord.domain.entry import EntryFault, read_entry
 from onrecord.domain.heads import PENDING_LOG, VersionHead
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.index import FileStamp, IndexBatch, IndexReader
 from onrecord.ports.store import LogHead, VaultStore, VersionRow
 
 _BODY = b'"body":'
+_MOVE = b'"type":"record.move"'
 _NAME_BYTES = 7
 
 
@@ -38,22 +40,59 @@ def find_mark(store: VaultStore, head: LogHead, first: int, last: int) -> int:
 def list_touched(reader: IndexReader, heads: Iterable[VersionHead]) -> set[RecordId]:
     """Return the records of new versions of another log that may have branches: all but those of that log alone.
 
-    So is one whose first version was found at a path where this installation has found a record of its own, and each
-    conflict: later versions may have ended it.
+    So is one whose first version was found at a path where this installation has found a record of its own, or says
+    what that one says, and each conflict: later versions may have ended it.
     """
     touched: set[RecordId] = set()
+    said = _Said(reader)
     for head in heads:
         if head.turn is not None:
             continue
         is_alone = all(known.ref.log == head.ref.log for known in reader.list_versions(head.id))
-        if head.is_displaced or head.kind == "conflict" or not is_alone or _shares_place(reader, head):
+        is_plain = not (head.is_displaced or head.kind == "conflict") and is_alone
+        if not is_plain or _shares_place(reader, head) or (head.is_observed and said.is_said_twice(head)):
             touched.add(head.id)
     return touched
 
 
+def list_moved(store: VaultStore, reader: IndexReader, log: LogId, first: int) -> list[VersionHead]:
+    """Return the records that a log tells, from an entry on, to have moved, where another one says the same.
+
+    Its file may have come before the log, and is a record of its own (`onrecord.app.twins`).
+    """
+    read = (read_entry(line) for _, line in store.read_entries(log, first) if _MOVE in line)
+    moved = {RecordId(entry.members["rec"]) for entry in read if not isinstance(entry, EntryFault)}
+    heads = [head for record in moved if (head := reader.get_current(record)) is not None]
+    said = _Said(reader)
+    return [head for head in heads if said.is_said_twice(head)]
+
+
+class _Said:
+    """Who says a text, asked once for each: many notes may be alike."""
+
+    def __init__(self, reader: IndexReader) -> None:
+        self._reader = reader
+        self._records: dict[bytes, Sequence[RecordId]] = {}
+
+    def is_said_twice(self, head: VersionHead) -> bool:
+        """Tell whether another record says now what a version says."""
+        text = head.text_sha256
+        if text not in self._records:
+            self._records[text] = [other.id for other in self._reader.find_by_text(None, text)]
+        return any(record != head.id for record in self._records[text])
+
+
 def list_shared_places(reader: IndexReader, heads: Iterable[VersionHead]) -> set[str]:
-    """Return the paths at which new versions of another log were found, as was another record here."""
-    return {head.path for head in heads if _shares_place(reader, head)}
+    """Return where new versions of another log were found, as other records were, and the files that say the same."""
+    observed = [head for head in heads if head.is_observed and head.turn is None]
+    return {head.path for head in observed if _shares_place(reader, head)} | list_same_files(reader, observed)
+
+
+def list_same_files(reader: IndexReader, heads: Iterable[VersionHead]) -> set[str]:
+    """Return the files of records that say now what some versions say."""
+    texts = {head.text_sha256 for head in heads}
+    same = {other.id for text_sha256 in texts for other in reader.find_by_text(None, text_sha256)}
+    return {stamp.path for record in same for stamp in reader.find_files_of(record) if not stamp.is_pending}
 
 
 def list_said_copies(reader: IndexReader, said: Collection[bytes]) -> list[str]:
@@ -170,11 +209,11 @@ def name_loose(path: str) -> EntryRef:
 
 
 class Meetings:
-    """Which records have rows of several logs, or share a place, as the rows pass by."""
+    """Which records have rows of several logs, share a place, or were found with the same bytes, as the rows pass."""
 
     def __init__(self) -> None:
         self._logs: dict[RecordId, LogId] = {}
-        self._places: dict[str, RecordId] = {}
+        self._places: dict[str | bytes, RecordId] = {}
         self.records: set[RecordId] = set()
 
     def take(self, row: VersionRow) -> None:
@@ -183,6 +222,7 @@ class Meetings:
         if self._logs.setdefault(draft.id, row.ref.log) != row.ref.log or draft.mode == "displaced":
             self.records.add(draft.id)
         if draft.mode == "observed":
-            other = self._places.setdefault(draft.path, draft.id)
-            if other != draft.id and self._logs[other] != row.ref.log:
-                self.records.update((other, draft.id))
+            for place in (draft.path, hash_data(draft.data)):
+                other = self._places.setdefault(place, draft.id)
+                if other != draft.id and self._logs[other] != row.ref.log:
+                    self.records.update((other, draft.id))

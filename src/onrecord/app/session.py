@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from onrecord.app.arrivals import (
     find_mark,
+    list_moved,
     list_said_copies,
+    list_same_files,
     list_shared_places,
     list_touched,
     list_yielded,
@@ -258,6 +260,10 @@ class Session:
         self._apply_rows(head, documents, mark if is_known and mark > first else None)
         with self.index.read() as reader:
             self.settling.put_off.update(list_said_copies(reader, said))
+            moved = list_moved(self.store, reader, head.log, first) if not head.is_own else []
+            self.settling.put_off |= list_same_files(reader, moved)
+        if moved:
+            self.index.apply(IndexBatch(touched={known.id for known in moved}))
         return taken
 
     def _apply_rows(self, head: LogHead, documents: Sequence[Document], mark: int | None) -> None:

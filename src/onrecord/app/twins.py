@@ -21,6 +21,8 @@ from onrecord.domain.record import read_record
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, VersionRow, WriteUnit
 
+_ALIKE_MAX_COUNT = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Twin:
@@ -87,18 +89,39 @@ def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> Twin
 
 
 def _find_other(session: Session, reader: IndexReader, one: Twin) -> Twin | None:
-    """Return the other record of a plain note: first found at the same path, by another log, and of a like text."""
+    """Return the other record of a plain note: first found at the same path, or where one has moved, and alike."""
     paths = {one.path, one.heads[-1].path, *_list_files(reader, one.record)}
     named = {head.id for path in paths for head in reader.find_by_path(path)}
     named |= {stamp.record for path in paths if (stamp := reader.get_file(path)) is not None}
+    told = ToldPlaces(session)
+    named |= _list_moved(reader, told, one)
     for record in sorted(named - {one.record}):
         other = _find_plain(session, reader, record)
-        if other is None or other.path != one.path or other.heads[0].ref.log == one.heads[0].ref.log:
+        if other is None or other.heads[0].ref.log == one.heads[0].ref.log:
+            continue
+        if other.path != one.path and not _has_moved_to(reader, told, one, other):
             continue
         is_alike = other.heads[0].kind == one.heads[0].kind and _is_alike(session, one, other)
         if is_alike and (_say_the_same(session, reader, one, other) or _share_place(session, reader, one, other)):
             return other
     return None
+
+
+def _list_moved(reader: IndexReader, told: ToldPlaces, one: Twin) -> set[RecordId]:
+    """Return the records that say the same, of which one or the other was moved; of too many alike none is told."""
+    moved = told.list_moved()
+    same = {head.id for head in reader.find_by_text(None, one.heads[-1].text_sha256)} if moved else set()
+    if len(same) > _ALIKE_MAX_COUNT:
+        return set()
+    return same if one.record in moved else {record for record in same if record in moved}
+
+
+def _has_moved_to(reader: IndexReader, told: ToldPlaces, one: Twin, other: Twin) -> bool:
+    """Tell whether one of two that had a text in common was moved last to where the other was found first."""
+    if not {head.text_sha256 for head in one.heads} & {head.text_sha256 for head in other.heads}:
+        return False
+    pairs = ((one, other), (other, one))
+    return any(told.find(reader, moved.record, found.path) is not None for moved, found in pairs)
 
 
 def _list_files(reader: IndexReader, record: RecordId) -> set[str]:
