@@ -39,13 +39,13 @@ def settle_settings(flags: Mapping[str, object], environment: Mapping[str, str],
         ConfigError: a value has the wrong form, and it is not asked to go on without it.
     """
     from onrecord.config import load_settings
-    from onrecord.domain.errors import ConfigError, NoVaultError
+    from onrecord.domain.errors import ConfigError, VaultError
     from onrecord.storage.files.vault_config import read_config
 
     first = load_settings(flags, environment, is_lenient=is_lenient)
     try:
         project = read_config(first.vault_folder).settings
-    except NoVaultError:
+    except VaultError:
         return first
     except ConfigError:
         if not is_lenient:

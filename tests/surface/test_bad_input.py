@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +84,16 @@ def test_a_bad_call_is_refused_in_one_shape(onrecord: CommandLine, words: tuple[
     assert done.error["hint"]
     status = onrecord("status").data
     assert (status["counts"]["records"], status["counts"]["versions"], status["counts"]["turns"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("words", [("find", "x"), ("read", ID), ("verify",), ("remember", "x"), ("status",)])
+def test_a_vault_whose_machine_folder_is_a_link_cannot_be_used(onrecord: CommandLine, words: tuple[str, ...]) -> None:
+    machine = Path(onrecord.vault) / ".onrecord"
+    machine.rename(machine.with_name("elsewhere"))
+    machine.symlink_to("elsewhere")
+    done = onrecord(*words)
+    assert (done.status, done.error["code"], done.error["field"]) == (2, "vault_unusable", "vault")
+    assert onrecord("doctor").status == 2
 
 
 @pytest.mark.parametrize(

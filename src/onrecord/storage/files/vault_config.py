@@ -9,7 +9,7 @@ import stat
 import tomllib
 from dataclasses import dataclass
 
-from onrecord.domain.errors import NoVaultError, VaultExistsError, VaultIncompleteError
+from onrecord.domain.errors import NoVaultError, VaultError, VaultExistsError, VaultIncompleteError
 from onrecord.domain.ids import ALPHABET, VAULT_ID_CHARS, LogId, VaultId, encode_base32, is_log_id
 from onrecord.ports.system import IdSource
 from onrecord.storage.files.disk import Disk, storage_errors
@@ -97,6 +97,7 @@ def read_config(folder: str, is_looking: bool = False) -> VaultConfig:
     Raises:
         VaultIncompleteError: it is a vault whose `.onrecord` has not come, or is lost.
         NoVaultError: the folder has no `.onrecord`, so it never was a vault; or `init` was cut off in it.
+        VaultError: `.onrecord` is a link or cannot be opened, and the vault is not only looked at.
     """
     has_folder = has_machine_folder(folder)
     if not has_folder and not os.path.lexists(os.path.join(folder, CONFIG_NAME)):
@@ -112,7 +113,20 @@ def read_config(folder: str, is_looking: bool = False) -> VaultConfig:
             field="vault",
             hint="Run `onrecord init DIR` on it: what is missing is made, what is there stays.",
         )
+    if not is_looking:
+        _check_machine_folder(folder)
     return config
+
+
+def _check_machine_folder(folder: str) -> None:
+    path = os.path.join(folder, MACHINE_FOLDER)
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
+        os.stat(os.path.join(path, "."))
+    except OSError as error:
+        reason = "is a link" if os.path.islink(path) else f"cannot be opened: {os.strerror(error.errno or 0)}"
+        hint = f"Put the folder itself at {path}, where the user who runs onrecord may read and write it."
+        raise VaultError(f"{MACHINE_FOLDER} of the vault {reason}", field="vault", hint=hint) from error
 
 
 def _read_regular(path: str) -> bytes:
