@@ -331,3 +331,40 @@ def test_a_question_without_hits_says_that_open_conflicts_are_not_searched(tmp_p
     assert find(home.session, {"query": "plan"}).warnings == []
     settle(home.session, {"id": home.list_open()[0], "keep": "A"})
     assert find(home.session, {"query": "zeppelin"}).warnings == []
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+@pytest.mark.parametrize(
+    "name", ["Plan copy", "Plan copy 2", "Plan - Copy", "Plan - Copy (2)", "Plan のコピー", "Plan 副本", "Copy of Plan"]
+)
+def test_an_exact_copy_that_a_person_made_beside_a_file_is_no_memory_and_is_told(
+    tmp_path: Path, name: str, is_plain: bool
+) -> None:
+    home = Home(tmp_path, is_plain=is_plain)
+    home.copy(name, "", "")
+    for _ in range(2):
+        home.take_in()
+        assert home.list_memories() == {home.record}
+        assert home.list_modes() == ["observed" if is_plain else "placed"]
+        assert list_findings(home, "sync_copy") == [("sync_copy", f"memories/default/{name}.md")]
+        home.open_anew()
+    text = home.place("Plan").read_text().replace("line 0", "line 0 later")
+    home.place("Plan").write_text(text)
+    for _ in range(2):
+        home.take_in()
+        assert home.list_memories() == {home.record}
+        home.open_anew()
+    check_verifies(home.session)
+
+
+def test_a_plain_note_copied_by_hand_is_a_memory_once_it_says_something_else(tmp_path: Path) -> None:
+    home = Home(tmp_path, is_plain=True)
+    home.copy("Plan copy", "", "")
+    home.take_in()
+    home.copy("Plan copy", "line 8", "line 8 of another plan")
+    for _ in range(2):
+        home.take_in()
+        assert len(home.list_memories()) == 2
+        assert home.list_open() == []
+        home.open_anew()
+    check_verifies(home.session)

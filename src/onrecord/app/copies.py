@@ -11,7 +11,7 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.judging import has_bytes
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import COPY_MARK, stamp_file
-from onrecord.domain.copy_names import is_named_copy, list_originals
+from onrecord.domain.copy_names import is_named_copy, list_copied, list_originals
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.likeness import is_likely_edit
@@ -93,17 +93,19 @@ def may_be_copy(session: Session, reader: IndexReader, found: Found) -> bool:
         return reader.get_current(claim) is not None
     if is_named_copy(found.state.path):
         return True
-    is_beside = any(session.store.stat_file(name.original) is not None for name in list_originals(found.state.path))
+    beside = [name.original for name in list_originals(found.state.path)] + list_copied(found.state.path)
+    is_beside = any(session.store.stat_file(path) is not None for path in beside)
     return is_beside or bool(reader.find_displaced(found.state.path))
 
 
 def find_copied(session: Session, reader: IndexReader, found: Found) -> VersionHead | None:
     """Return the current version of the memory that a file is a copy of.
 
-    That is the one whose id it names, if its name is a copy's or its text is an edit of one of the memory's (an exact
-    duplicate under a name of its own was made by a person, as another memory; one of a conflict is none). Without an id
-    it is the one whose file the name tells, if only a sync program gives such names or the text is an edit; or the one
-    as whose copy the same bytes were kept before.
+    That is the one of the file beside it of which its name tells that a person copied it, while it has the bytes of one
+    of its versions. Else it is the one whose id it names, if its name is a copy's or its text is an edit of one of the
+    memory's (an exact duplicate under a name of its own was made by a person, as another memory; one of a conflict is
+    none). Without an id it is the one whose file the name tells, if only a sync program gives such names or the text is
+    an edit; or the one as whose copy the same bytes were kept before.
     """
     if found.data and find_lost(session, reader, found.text_sha256, found.data) is not None:
         return None
@@ -115,6 +117,9 @@ def find_copied(session: Session, reader: IndexReader, found: Found) -> VersionH
 def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionHead | None:
     claim, path = found.record.claimed_id, found.state.path
     names = list_originals(path)
+    copied = _find_copied_by_hand(session, reader, found)
+    if copied is not None:
+        return copied
     if claim is not None:
         head = reader.get_current(claim)
         if head is None or is_named_copy(path) or any(_get_record(reader, name.original) == claim for name in names):
@@ -133,6 +138,17 @@ def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionH
     for kept in (*reader.find_displaced(path), *said):
         if kept.kind not in _WITHOUT_VERSIONS and has_bytes(session, kept, found):
             return reader.get_current(kept.id)
+    return None
+
+
+def _find_copied_by_hand(session: Session, reader: IndexReader, found: Found) -> VersionHead | None:
+    for place in list_copied(found.state.path) if found.data else ():
+        record = _get_record(reader, place)
+        head = reader.get_current(record) if record is not None else None
+        if head is None or head.kind in _WITHOUT_VERSIONS or found.record.claimed_id not in (None, head.id):
+            continue
+        if any(has_bytes(session, version, found) for version in reader.list_versions(head.id)):
+            return head
     return None
 
 

@@ -5,7 +5,8 @@ Forms as the programs write them: Syncthing `name.sync-conflict-<date>-<time>-<d
 Conflict)` and `(Unicode Encoding Conflict)`, Nextcloud and ownCloud `name (conflicted copy …)`, `name (case clash from
 …)` and `name_conflict-<date>-<time>`, others `name.conflict-<date>`, Synology `name_HOST_<date>_Conflict`, Google Drive
 `name_conf(1)`, pCloud `name [conflicted]`. Less certain, as people name files so too: Resilio `name.Conflict`, iCloud
-and Finder `name 2`, Google Drive `name (1)`, OneDrive `name-HOST`.
+and Finder `name 2`, Google Drive `name (1)`, OneDrive `name-HOST`. File managers name what a person copies `name copy`,
+`name - Copy (2)`, `Copy of name` or `nameのコピー`: such a file is a copy only while it says just the same.
 """
 
 from __future__ import annotations
@@ -47,6 +48,30 @@ _UNCERTAIN: Final = (
     re.compile(r"(.+) (?:[2-9]|[1-9]\d)"),
     re.compile(r"(.+) \([1-9]\d?\)"),
 )
+# What file managers call a copy that a person makes, behind the name and before it.
+_COPY: Final = (
+    "copy", "another copy", "kopie", "copie", "copia", "cópia", "kopia", "kopi", "kopya", "копия", "копія", "コピー",
+    "副本", "拷贝", "複本", "複製", "복사본", "사본",
+)  # fmt: skip
+_COPY_JOINED: Final = ("のコピー", "副本", "拷贝", "複本", "복사본", "사본")
+_COPY_OF: Final = (
+    "copy of", "kopie von", "kopie van", "copie de", "copia de", "copia di", "cópia de", "kopia", "kopi av", "kopi af",
+    "копия", "копія",
+)  # fmt: skip
+
+
+def _spell(words: tuple[str, ...]) -> str:
+    """Return a pattern for words as any file system spells them: macOS takes letters apart."""
+    return "|".join(dict.fromkeys(word for each in words for word in (each, unicodedata.normalize("NFD", each))))
+
+
+_NUMBER: Final = r"(?: ?\(?\d{1,3}\)?)?"
+_BY_HAND: Final = (
+    re.compile(rf"(.+?) (?:[-–—] ?)?(?:{_spell(_COPY)}){_NUMBER}", re.I),
+    re.compile(rf"(.+?) \((?:\d{{1,2}}(?:st|nd|rd|th) )?(?:{_spell(_COPY)})(?: \d{{1,3}})?\)", re.I),
+    re.compile(rf"(.+?) ?(?:{_spell(_COPY_JOINED)}){_NUMBER}"),
+    re.compile(rf"(?:{_spell(_COPY_OF)}) (.+)", re.I),
+)
 _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 -]{0,62}")
 
 
@@ -70,6 +95,16 @@ def list_originals(path: str) -> list[CopyName]:
     stem, extension = name[: -len(_EXTENSION)], name[-len(_EXTENSION) :]
     found = [(original, True) for original in _find_certain(stem)] or [(item, False) for item in _find_likely(stem)]
     return [CopyName(f"{folder}{slash}{original}{extension}", is_certain) for original, is_certain in found if original]
+
+
+def list_copied(path: str) -> list[str]:
+    """Return the files in the same folder that a person may have copied a file from, by the name of the copy."""
+    folder, slash, name = path.rpartition("/")
+    stem, extension = name[: -len(_EXTENSION)], name[-len(_EXTENSION) :]
+    if extension.lower() != _EXTENSION:
+        return []
+    found = (match[1] for pattern in _BY_HAND if (match := pattern.fullmatch(stem)) is not None)
+    return [f"{folder}{slash}{original}{extension}" for original in dict.fromkeys(found)]
 
 
 def is_named_copy(path: str) -> bool:

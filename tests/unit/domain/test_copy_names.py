@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from onrecord.domain.copy_names import CopyName, list_originals
+from onrecord.domain.copy_names import CopyName, list_copied, list_originals
 
 CERTAIN = {
     "Syncthing": ["Plan.sync-conflict-20261130-173636-D4LGQYW", "Plan.sync-conflict-20180101-000000"],
@@ -89,3 +89,22 @@ def test_only_markdown_files_are_copies_of_records() -> None:
 def test_a_copy_of_a_copy_is_of_the_nearest_original() -> None:
     first = "memories/x/Plan (Mia's conflicted copy 2026-11-30)"
     assert list_originals(f"{first} (Bob's conflicted copy 2026-12-01).md")[0].original == f"{first}.md"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "note copy", "note copy 2", "note - Copy", "note - Copy (2)", "note (copy)", "note (another copy)",
+        "note (3rd copy)", "note (copy 2)", "Copy of note", "Kopie von note", "note - Kopie", "note – Kopie",
+        "note copia",
+        "noteのコピー", "note のコピー", "note - コピー", "note 副本", "note副本", "note 복사본", "Копия note",
+        unicodedata.normalize("NFD", "note のコピー"),
+    ],
+)  # fmt: skip
+def test_names_that_file_managers_give_to_copies_tell_the_file_that_was_copied(name: str) -> None:
+    assert "a/note.md" in list_copied(f"a/{name}.md")
+
+
+@pytest.mark.parametrize("name", ["note", "copy", "photocopy", "copy 2", "copywriting", "note of a copyist", "副本"])
+def test_other_names_tell_of_no_copied_file(name: str) -> None:
+    assert list_copied(f"a/{name}.md") == []
