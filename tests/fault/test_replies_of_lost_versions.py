@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from onrecord.app.comparison import Comparison
+from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
@@ -127,6 +129,24 @@ def test_of_a_vault_that_was_rolled_back_the_newest_version_there_is_shown(tmp_p
     ]
     assert "ledger_rolled_back" in list_reasons(found)
     assert "version_unreadable" not in list_reasons(found)
+
+
+def test_of_files_of_an_older_vault_nobody_is_told_to_try_again(tmp_path: Path) -> None:
+    place = RolledBack(tmp_path)
+    (place.vault / "memories" / "new.md").write_text("put there by hand\n")
+
+    def ask(session: Session) -> Reply:
+        session.comparison = Comparison(session.store, session.index)
+        return find(session, {"query": "capital"})
+
+    for _ in range(2):
+        assert sorted(list_reasons(place.call(ask))) == ["ledger_rolled_back", "outside_edits_pending"]
+    findings = place.call(lambda session: diagnose(session, {}).data["findings"])
+    told = {item["code"]: item for item in findings}
+    assert told["ledger_rolled_back"]["severity"] == "critical"
+    assert "came with the older vault" in told["edited_outside"]["message"]
+    for code in ("edited_outside", "unknown_file"):
+        assert told[code]["mend"].startswith("Nothing is taken in while an older vault lies here.")
 
 
 def test_of_logs_that_were_rolled_back_the_newer_file_is_shown(tmp_path: Path) -> None:

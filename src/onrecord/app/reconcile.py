@@ -85,7 +85,8 @@ def continue_reconcile(
     made = 0 if intake.is_done else _take_in_some(session, intake, reply, intake_pieces, wait_s)
     if not intake.is_done and intake_pieces is not None:
         session.comparison = comparison
-        reply.degrade("reconciling", "What was edited by hand is still being taken in; ask again for the rest.")
+        if all(known.reason != "outside_edits_pending" for known in reply.degraded):
+            reply.degrade("reconciling", "What was edited by hand is still being taken in; ask again for the rest.")
         return made
     look(session, reply, comparison.unmet, has_unread=comparison.has_unread, wait_s=wait_s)
     back = sorted(session.settling.put_off.difference(intake.paths))
@@ -390,8 +391,7 @@ def _is_as_stamped(stamp: FileStamp, sha256: bytes) -> bool:
 def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, *, is_followed: bool) -> int:
     receipt = unit.commit([*pending.changes, *pending.requests], Actor())
     now_ns = session.clock.read().wall_us * 1_000
-    documents: list[Document] = []
-    stamps: list[FileStamp] = []
+    documents, stamps = list[Document](), list[FileStamp]()
     for row, found in zip(receipt.rows, pending.found, strict=False):
         documents.append(build_version(row, found.record))
         ref = row.ref if row.draft.kind != "event" else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from onrecord.app.admission import admit
@@ -23,7 +23,13 @@ from onrecord.app.doctor.record_files import check_files
 from onrecord.app.doctor.report import build_report
 from onrecord.app.session import Degraded, Reply, Session
 from onrecord.app.suspension import check_suspension
-from onrecord.domain.errors import InvalidInputError, LockTimeoutError, OnRecordError, VaultIncompleteError
+from onrecord.domain.errors import (
+    InvalidInputError,
+    LedgerRolledBackError,
+    LockTimeoutError,
+    OnRecordError,
+    VaultIncompleteError,
+)
 from onrecord.domain.near_names import find_near
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
@@ -88,6 +94,8 @@ _TOLD: Final = {
     "reconciling": "not all files have been compared yet: one is being saved, or another process writes",
 }
 
+# What is told of a file that a command would take in.
+_NOT_TAKEN: Final = frozenset({"edited_outside", "unknown_file"})
 # Reasons that a finding of another code says, too.
 _NAMED_BY: Final = {"index_in_memory": "index_unusable", "installation_new": "state_set_aside"}
 
@@ -123,6 +131,17 @@ class Examination:
                 message = _TOLD.get(item.reason, "the vault cannot be written")
                 severity = find_severity(item.reason)
                 self.problems.add(Problem("", 0, item.reason, severity, message, item.mend))
+
+    def explain_older(self) -> None:
+        """Say of files that are not taken in why: an older vault lies here, and no command can."""
+        if all(problem.code != LedgerRolledBackError.code for problem in self.problems):
+            return
+        mend = "Nothing is taken in while an older vault lies here. Put the newest one back: an edit is taken in then."
+        for problem in [problem for problem in self.problems if problem.code in _NOT_TAKEN]:
+            message = "not as it was last seen here: it came with the older vault, or was edited"
+            self.problems.remove(problem)
+            told = message if problem.code == "edited_outside" else problem.message
+            self.problems.add(replace(problem, message=told, mend=mend))
 
     def run(self, session: Session, sources: Iterable[Source], wanted: frozenset[str]) -> None:
         """Ask the sources that any wanted check needs."""
@@ -196,6 +215,7 @@ def diagnose(
     if opening is not None:
         reply.join(opening)
     found.take_degraded(reply.degraded)
+    found.explain_older()
     reply.data = found.report(choice, session.policy.page_bytes)
     return reply
 
