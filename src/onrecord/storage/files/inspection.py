@@ -92,7 +92,8 @@ def _find_set_aside(folder: str) -> Iterator[Problem]:
             yield Problem("", 0, "state_set_aside", Severity.WARNING, message, _KEEP.format(path=path))
         elif other.startswith(f"{name}.new"):
             message = f"{other}: a state folder that was never finished"
-            yield Problem("", 0, "stray_file", Severity.WARNING, message, f"Move {path} away.")
+            mend = f"If `onrecord adopt --yes` was cut off, run it again, it goes on with it; else move {path} away."
+            yield Problem("", 0, "stray_file", Severity.WARNING, message, mend)
 
 
 def name_absent_state(obstacle: OnRecordError | None) -> Iterator[Problem]:
