@@ -15,6 +15,7 @@ from onrecord.app.natives import take_in_all
 from onrecord.app.reconcile import reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_hashed
+from onrecord.app.told_rows import read_told_rows
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError, StorageFailedError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem
@@ -129,7 +130,7 @@ def _list_batches(
     for head in logs:
         documents: list[Document] = []
         is_known, last = True, -1
-        for row in session.store.read_rows(head.log):
+        for row in read_told_rows(session.store, head.log):
             if isinstance(row, Problem):
                 session.note(row)
                 is_known = is_known and row.code != "newer_format"

@@ -23,6 +23,7 @@ from onrecord.app.arrivals import (
 from onrecord.app.comparison import CALL_PIECES, Comparison
 from onrecord.app.settling import Settling
 from onrecord.app.stamps import hash_data, stamp_placed
+from onrecord.app.told_rows import read_told_rows
 from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import RecordId
@@ -243,7 +244,8 @@ class Session:
         documents: list[Document] = []
         said: set[bytes] = set()
         last = first - 1
-        for row in self.store.read_rows(head.log, first):
+        rows = self.store.read_rows(head.log, first) if head.is_own else read_told_rows(self.store, head.log, first)
+        for row in rows:
             if isinstance(row, Problem):
                 self.note(row)
                 is_known = is_known and row.code != "newer_format"
