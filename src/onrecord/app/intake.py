@@ -117,7 +117,7 @@ class Intake:
             if were:
                 is_edit = len(were) == 1 and is_edit_of(session, reader, were[0].record, found.record.text, were[0].ref)
                 return is_edit and _is_moved(session, reader, found, were[0].record)
-            return not reader.find_by_path(path) and not may_be_copy(session, reader, found)
+            return not reader.find_by_path(path) and not may_be_copy(session, reader, found, None)
 
     def _is_own_edit(self, reader: IndexReader, found: Found, stamp: FileStamp) -> bool:
         """Tell whether a known place has a new text of its own memory, whatever the other files are."""
