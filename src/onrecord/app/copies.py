@@ -9,6 +9,7 @@ from onrecord.app.current import choose_number
 from onrecord.app.identity import Found
 from onrecord.app.indexing import hash_text
 from onrecord.app.judging import has_bytes
+from onrecord.app.moves import ToldPlaces
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import COPY_MARK, stamp_file
 from onrecord.domain.copy_names import is_named_copy, list_copied, list_originals
@@ -59,12 +60,12 @@ def split_nested(held: Sequence[FileState]) -> tuple[list[FileState], list[FileS
 
 
 def add_orphans(session: Session, comparison: Comparison) -> list[str]:
-    """Return the files that differ, and the copies whose memory has lost its file: they may be that file now."""
+    """Return the files that differ, and the copies that say what a memory says which has lost its file: they are it."""
     orphans: list[str] = []
     with session.index.read() as reader:
         for stamp in reader.find_files_of(COPY_MARK) if comparison.unmet else ():
             row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
-            if row is not None and (_has_lost_file(session, reader, row.draft.id) or _is_of_lost(session, reader, row)):
+            if row is not None and _is_of_lost(session, reader, row):
                 orphans.append(stamp.path)
     return [*comparison.changed, *orphans]
 
@@ -86,8 +87,13 @@ def find_lost(session: Session, reader: IndexReader, text_sha256: bytes, data: b
     return None
 
 
-def may_be_copy(session: Session, reader: IndexReader, found: Found) -> bool:
-    """Tell whether a file that would be a new memory names a known one, or may be a copy of a file beside it."""
+def may_be_copy(session: Session, reader: IndexReader, found: Found, known: RecordId | None) -> bool:
+    """Tell whether a file may be a copy: of the memory that it would be (`known`), or else of one that it names.
+
+    So may one that would be a new memory and has a file beside it whose copy its name tells.
+    """
+    if known is not None:
+        return stands_aside(session, reader, found, known)
     claim = found.record.claimed_id
     if claim is not None:
         return reader.get_current(claim) is not None
@@ -110,8 +116,33 @@ def find_copied(session: Session, reader: IndexReader, found: Found) -> VersionH
     if found.data and find_lost(session, reader, found.text_sha256, found.data) is not None:
         return None
     head = _find_named(session, reader, found)
-    is_there = head is not None and head.status != "retired" and not _has_lost_file(session, reader, head.id)
-    return head if is_there else None
+    if head is None or head.status == "retired":
+        return None
+    is_meant = not _has_lost_file(session, reader, head.id) or stands_aside(session, reader, found, head.id)
+    return head if is_meant else None
+
+
+def stands_aside(session: Session, reader: IndexReader, found: Found, record: RecordId) -> bool:
+    """Tell whether a file is a copy although its memory has no other: the memory's own file is only absent.
+
+    It lies where the memory's was never seen, on another inode, and either says what an earlier version said, or was
+    the memory's copy there before.
+    """
+    head, path = reader.get_current(record), found.state.path
+    if head is None or head.kind in _WITHOUT_VERSIONS or head.status == "retired":
+        return False
+    own = [stamp for stamp in reader.find_files_of(record) if not stamp.is_pending]
+    inode = found.state.device, found.state.inode
+    if any(fold_path(stamp.path) == fold_path(path) or (stamp.device, stamp.inode) == inode for stamp in own):
+        return False
+    if found.sha256 and any(stamp.sha256 == found.sha256 for stamp in own):
+        return False  # the file itself, which was behind when it was moved
+    versions = reader.list_versions(record)
+    known = [version for version in versions if has_bytes(session, version, found)]
+    was_aside = any(version.is_displaced and version.path == path for version in versions)
+    if any(version.ref == head.ref for version in known) or not (known or was_aside):
+        return False
+    return ToldPlaces(session).find(reader, record, path) is None
 
 
 def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionHead | None:
@@ -134,9 +165,11 @@ def _find_named(session: Session, reader: IndexReader, found: Found) -> VersionH
         head = reader.get_current(record) if record is not None else None
         if head is not None and head.kind != "event" and (name.is_certain or _is_edit(session, reader, head, found)):
             return head
-    said = reader.find_by_text(None, found.text_sha256, None) if is_named_copy(path) and found.data else ()
+    said = reader.find_by_text(None, found.text_sha256, None) if found.data else ()
     for kept in (*reader.find_displaced(path), *said):
-        if kept.kind not in _WITHOUT_VERSIONS and has_bytes(session, kept, found):
+        if kept.kind in _WITHOUT_VERSIONS or not has_bytes(session, kept, found):
+            continue
+        if kept.is_displaced or is_named_copy(path) or _lacks_file(session, reader, kept.id):
             return reader.get_current(kept.id)
     return None
 
@@ -150,6 +183,10 @@ def _find_copied_by_hand(session: Session, reader: IndexReader, found: Found) ->
         if any(has_bytes(session, version, found) for version in reader.list_versions(head.id)):
             return head
     return None
+
+
+def _lacks_file(session: Session, reader: IndexReader, record: RecordId) -> bool:
+    return all(session.store.stat_file(stamp.path) is None for stamp in reader.find_files_of(record))
 
 
 def _has_lost_file(session: Session, reader: IndexReader, record: RecordId) -> bool:

@@ -243,7 +243,7 @@ class _Pass:
             identity = self.identities.identify(reader, found, is_last=is_last)
             if identity is None:
                 return False
-            if self._may_hold and identity.known is None and may_be_copy(self._session, reader, found):
+            if self._may_hold and may_be_copy(self._session, reader, found, identity.known):
                 self.held.append(state)
                 return True
             identity = self._settle_retired(reader, found, identity)
