@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -220,54 +219,6 @@ def test_a_copy_of_a_conflict_file_is_nothing(tmp_path: Path, name: str, edit: t
     home.take_in()
     assert len(home.list_open()) == 1
     assert home.list_memories() == {home.record}
-
-
-@pytest.mark.parametrize("is_rebuilt", [False, True])
-@pytest.mark.parametrize("name", [SYNCTHING, "another name"])
-def test_a_copy_whose_memory_loses_its_file_stays_a_copy(tmp_path: Path, name: str, is_rebuilt: bool) -> None:
-    home = Home(tmp_path)
-    home.copy(name)
-    home.take_in()
-    opened, versions = home.list_open(), home.list_modes()
-    assert len(opened) == 1
-    home.place("Plan").rename(tmp_path / "away.md")
-    home.take_in()
-    if is_rebuilt:
-        home.session.close()
-        shutil.rmtree(home.root / "state")
-        home.open_anew()
-        home.take_in()
-    assert "line 8 elsewhere" not in str(read(home.session, {"id": home.record}).data["text"])
-    assert [path for _, path in list_findings(home, "missing_file")] == ["memories/default/Plan.md"]
-    assert (home.list_open(), home.list_modes()) == (opened, versions)
-    (tmp_path / "away.md").rename(home.place("Plan"))
-    home.take_in()
-    assert (home.list_open(), home.list_modes()) == (opened, versions)
-    assert home.list_memories() == {home.record}
-
-
-@pytest.mark.parametrize("is_rebuilt", [False, True])
-@pytest.mark.parametrize("is_plain", [False, True])
-@pytest.mark.parametrize("name", [SYNCTHING, "ren 94"])
-def test_earlier_words_at_another_place_are_no_revert_while_the_file_is_absent(
-    tmp_path: Path, name: str, is_plain: bool, is_rebuilt: bool
-) -> None:
-    home = Home(tmp_path, is_plain=is_plain)
-    earlier = home.place("Plan").read_bytes()
-    home.place("Plan").write_text(home.place("Plan").read_text().replace("line 8", "line 8 anew"))
-    home.take_in()
-    versions = home.list_modes()
-    home.place(name).write_bytes(earlier)
-    home.place("Plan").unlink()
-    if is_rebuilt:
-        home.session.close()
-        shutil.rmtree(home.root / "state")
-        home.open_anew()
-    home.take_in()
-    home.take_in()
-    assert home.list_modes() == versions
-    assert "line 8 anew" in str(read(home.session, {"id": home.record}).data["text"])
-    assert [path for _, path in list_findings(home, "missing_file")] == ["memories/default/Plan.md"]
 
 
 def test_a_copy_that_is_renamed_over_the_memorys_file_is_an_edit(tmp_path: Path) -> None:
