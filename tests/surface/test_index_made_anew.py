@@ -11,6 +11,7 @@ import pytest
 
 import onrecord
 from onrecord.domain.errors import NotFoundError
+from tests.surface.cli import CommandLine
 
 
 def find_indexes() -> dict[str, Path]:
@@ -53,6 +54,49 @@ def test_a_rebuild_sees_to_files_that_are_not_as_their_newest_version(tmp_path: 
         assert sorted(list_found(vault, "tea")) == ["fresh tea", "kept tea", "moved tea", "spoken tea"]
         assert list_found(vault, "coffee") == ["edited coffee"]
         assert [version.origin for version in vault.history(moved).versions] == ["agent"]
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_what_was_renamed_and_edited_before_a_reindex_is_the_memory_still(
+    onrecord: CommandLine, is_plain: bool
+) -> None:
+    note = Path(onrecord.vault, "memories/default/note.md")
+    if is_plain:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text("tea is in the upper drawer\nand so is sugar\n")
+    else:
+        onrecord("remember", "tea is in the upper drawer\nand so is sugar", "--title", "note")
+    (hit,) = onrecord("find", "upper drawer").data["results"]
+    note.write_text(note.read_text().replace("sugar", "honey"))
+    note.rename(note.with_name("drawers.md"))
+    report = onrecord("reindex")
+    assert (report.status, report.data["files"]) == (0, 1)
+    (again,) = onrecord("find", "honey").data["results"]
+    assert (again["id"], again["version"]) == (hit["id"], 2)
+    found = onrecord("doctor", "--deep").data["findings"]
+    assert [item["code"] for item in found if item["severity"] != "info"] == []
+
+
+def test_a_reindex_goes_on_where_the_old_index_cannot_be_used(onrecord: CommandLine) -> None:
+    made = onrecord("remember", "tea is in the upper drawer", "--title", "note").data
+    (path,) = find_indexes().values()
+    data = bytearray(path.read_bytes())
+    data[4096:] = bytes(len(data) - 4096)
+    path.write_bytes(data)
+    assert onrecord("reindex").status == 0
+    assert [hit["id"] for hit in onrecord("find", "upper drawer").data["results"]] == [made["id"]]
+
+
+def test_a_file_renamed_and_edited_while_the_index_was_lost_is_told_by_its_id(onrecord: CommandLine) -> None:
+    made = onrecord("remember", "tea is in the upper drawer", "--title", "note").data
+    note = Path(onrecord.vault, "memories/default/note.md")
+    note.write_text(note.read_text().replace("upper", "lower"))
+    note.rename(note.with_name("drawers.md"))
+    (path,) = find_indexes().values()
+    path.unlink()
+    assert onrecord("reindex").status == 0
+    (hit,) = onrecord("find", "lower drawer").data["results"]
+    assert (hit["id"], hit["version"]) == (made["id"], 2)
 
 
 def test_a_record_is_found_at_home_and_where_it_is_also(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
 from onrecord.app.absences import list_homeless, look
@@ -12,7 +13,7 @@ from onrecord.app.current import Current
 from onrecord.app.indexing import build_document
 from onrecord.app.moves import ToldPlaces
 from onrecord.app.natives import take_in_all
-from onrecord.app.reconcile import reconcile_paths
+from onrecord.app.reconcile import reconcile, reconcile_paths
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import stamp_hashed
 from onrecord.app.told_rows import read_told_rows
@@ -27,6 +28,8 @@ _BATCH_ROWS = 2_000
 
 def rebuild(session: Session) -> Reply:
     """Replace the index: every row of every log, then the files as they are on disk.
+
+    Outside edits are taken in before by the index that is there: it alone knows which file had which inode.
 
     Args:
         session: The opened vault; its index may be damaged. Its `on_progress` gets the number of versions done, then
@@ -44,6 +47,7 @@ def rebuild(session: Session) -> Reply:
     left: list[str] = []
     stamped: set[RecordId] = set()
     current = Current()
+    _take_in_edits(session)
     with session.store.write():
         session.index.rebuild(_list_batches(session, counter, left, current, stamped))
     if left:
@@ -57,6 +61,16 @@ def rebuild(session: Session) -> Reply:
         reconcile_paths(session, sorted(session.settling.put_off), reply, wait_s=None)
     reply.data = {"documents": counts.get("versions", 0) + counts.get("turns", 0), "files": counts.get("files", 0)}
     return reply
+
+
+def _take_in_edits(session: Session) -> None:
+    """Take in outside edits by the old index, if it is there and can be used; what hinders it is met again below."""
+    with suppress(DamagedError, StorageFailedError):
+        with session.index.read() as reader:
+            if not reader.get_watermarks():
+                return
+        session.refresh()
+        reconcile(session, Reply(), wait_s=None)
 
 
 def fill(session: Session) -> None:
