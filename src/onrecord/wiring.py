@@ -66,7 +66,7 @@ def make_vault(folder: str, settings: Settings, caller: Caller) -> Opened:
     """Make a vault in `folder`, or what a making that was cut off left unmade, and open it as the settings say.
 
     Raises:
-        VaultExistsError, StorageFailedError: as named.
+        VaultExistsError, InvalidInputError, StorageFailedError: as `create_vault` and `open_vault`.
     """
     from onrecord.adapters.system import SystemClock, SystemIds
     from onrecord.app.links import take_in_links
@@ -97,7 +97,7 @@ def open_vault(settings: Settings, caller: Caller, is_index_needed: bool = True)
         is_index_needed: False leaves a damaged index alone (for `reindex`, which makes it anew).
 
     Raises:
-        NoVaultError, StorageFailedError, DamagedError: it cannot be opened. What only forbids writing is said in
+        VaultError, StorageFailedError, DamagedError: it cannot be opened. What only forbids writing is said in
             `opening` and raised by the first write.
         InvalidInputError, LimitExceededError: client, agent or workspace of the settings is no name.
     """
@@ -156,7 +156,7 @@ def look_into_vault(settings: Settings, caller: Caller) -> Opened:
     An index that cannot be used is made in memory, as far as the logs can be read. What is odd is said in `opening`.
 
     Raises:
-        NoVaultError, StorageFailedError, InvalidInputError, LimitExceededError: as `open_vault`.
+        VaultError, StorageFailedError, InvalidInputError, LimitExceededError: as `open_vault`.
     """
     from onrecord.app.rebuild import fill
     from onrecord.app.session import Reply
@@ -377,7 +377,7 @@ def open_library(
         create: Make the vault if there is none.
 
     Raises:
-        NoVaultError, VaultOfflineError, StorageFailedError, DamagedError, ConfigError: it cannot be opened.
+        VaultError, VaultOfflineError, StorageFailedError, DamagedError, ConfigError: it cannot be opened.
     """
     from onrecord.app.session import Caller, Channel
     from onrecord.surfaces.library import Vault

@@ -248,7 +248,7 @@ def lock(path: Path, mode: int) -> Callable[[], None]:
     [
         ("vault", 0o500, 2, "vault.writable"), ("vault/memories", 0o500, 1, "vault.writable"),
         ("vault/memories/default", 0, 1, "files.readable"), ("vault/.onrecord", 0o500, 2, "vault.writable"),
-        ("vault/.onrecord", 0, 2, "vault.parts"), ("state", 0o500, 2, "state.installation"),
+        ("vault/.onrecord", 0, 2, "vault.folder"), ("state", 0o500, 2, "state.installation"),
         ("state", 0, 2, "state.installation"),
     ],
 )  # fmt: skip

@@ -21,6 +21,7 @@
     ├── VaultError                 there is no usable vault here
     │   ├── NoVaultError           no vault at the place given
     │   │   └── VaultIncompleteError  its onrecord.toml is here, its .onrecord is not
+    │   ├── VaultClosedError       this user may not look into it
     │   └── VaultExistsError       init where a vault is
     ├── DamagedError               bytes on disk contradict their checksum or form
     └── ConfigError                a setting cannot be used
@@ -234,6 +235,14 @@ class VaultIncompleteError(NoVaultError):
         "If a sync program brings this vault, wait until the hidden folder .onrecord is here, and see that it carries "
         "hidden folders. If .onrecord is lost for good, `onrecord init DIR` begins anew with the files that are here."
     )
+
+
+class VaultClosedError(VaultError):
+    """A folder that this user may not enter or read; whether it holds a vault is not known."""
+
+    code = "vault_closed"
+    http_status = 403
+    default_hint = "Let the user who runs onrecord enter, read and write the folder, or run it as its owner."
 
 
 class VaultExistsError(VaultError):

@@ -59,6 +59,8 @@ CHECKS: Final = (
         (
             Code("no_vault", (_CRITICAL,), "there is no vault at the place given, or a half-made one",
                  "Name the right folder with --vault, put .onrecord back from a copy, or run `onrecord init DIR`."),
+            Code("vault_closed", (_CRITICAL,), "this user may not look into the folder, or into its `.onrecord`",
+                 "Let the user who runs onrecord enter, read and write it, or run it as its owner."),
             Code("vault_incomplete", (_CRITICAL,), "`onrecord.toml` is here, `.onrecord` is not",
                  "Wait for the sync program; if .onrecord is lost for good, `onrecord init DIR` begins anew."),
         ),

@@ -9,9 +9,17 @@ import stat
 import tomllib
 from dataclasses import dataclass
 
-from onrecord.domain.errors import NoVaultError, VaultError, VaultExistsError, VaultIncompleteError
+from onrecord.domain.errors import (
+    InvalidInputError,
+    NoVaultError,
+    VaultClosedError,
+    VaultError,
+    VaultExistsError,
+    VaultIncompleteError,
+)
 from onrecord.domain.ids import ALPHABET, VAULT_ID_CHARS, LogId, VaultId, encode_base32, is_log_id
 from onrecord.ports.system import IdSource
+from onrecord.storage.files.access import check_open, name_unfit
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.ignore_files import make_ignore_files
 
@@ -97,8 +105,10 @@ def read_config(folder: str, is_looking: bool = False) -> VaultConfig:
     Raises:
         VaultIncompleteError: it is a vault whose `.onrecord` has not come, or is lost.
         NoVaultError: the folder has no `.onrecord`, so it never was a vault; or `init` was cut off in it.
+        VaultClosedError: this user may not look into the folder, or into its `.onrecord`.
         VaultError: `.onrecord` is a link or cannot be opened, and the vault is not only looked at.
     """
+    check_open(folder, MACHINE_FOLDER)
     has_folder = has_machine_folder(folder)
     if not has_folder and not os.path.lexists(os.path.join(folder, CONFIG_NAME)):
         raise NoVaultError("there is no vault at this place", field="vault")
@@ -172,8 +182,13 @@ def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> Va
 
     Raises:
         VaultExistsError: it already is one, or its `onrecord.toml` cannot be used and is not ours to replace.
+        InvalidInputError: the folder is closed to this user, or there cannot be one.
         StorageFailedError: the folder cannot be made or written.
     """
+    try:
+        check_open(folder, MACHINE_FOLDER)
+    except VaultClosedError as error:
+        raise InvalidInputError(error.reason, field="dir", hint=error.hint) from error
     known = _read_config(folder)
     has_folder = os.path.lexists(os.path.join(folder, MACHINE_FOLDER))
     if has_folder and (_holds_entries(folder) or (not known.vault and list_log_ids(folder))):
@@ -187,12 +202,18 @@ def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> Va
     quoted = json.dumps(workspace, ensure_ascii=False).replace("\x7f", "\\u007f")
     text = f'format = {FORMAT}\nvault = "{vault}"\ncreated = "{created}"\n\n[settings]\nworkspace = {quoted}\n'
     with storage_errors("make the vault"):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        disk = Disk(folder)
         try:
-            _make_parts(disk, b"" if known.vault else text.encode())
-        finally:
-            disk.close()
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            disk = Disk(folder)
+            try:
+                _make_parts(disk, b"" if known.vault else text.encode())
+            finally:
+                disk.close()
+        except OSError as error:
+            unfit = name_unfit(folder, error)
+            if unfit is None:
+                raise
+            raise unfit from error
     return vault
 
 
