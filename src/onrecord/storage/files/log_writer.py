@@ -17,6 +17,7 @@ from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
+from onrecord.storage.files.removal import Remover
 from onrecord.storage.files.sealing import pack_sealed
 from onrecord.storage.files.segments import name_segment
 
@@ -54,6 +55,7 @@ class LogWriter:
         self.head = self._checkpointed = Head(log)
         self._journal = Journal(state, 0)
         self._applier = Applier(vault, self.folder, self.head)
+        self._remover = Remover(state, vault, log)
         self.pending: dict[int, VersionRow] = {}
         self.is_behind = False
         self.commits_since_checkpoint = 0
@@ -102,7 +104,10 @@ class LogWriter:
     def remove_file(self, path: str, sha256: bytes) -> bool:
         """Delete a file that holds exactly the bytes of this hash; False where it does not, or is gone."""
         with storage_errors("remove a file"):
-            return self._applier.placer.remove(path, sha256, self.next_seq)
+            is_removed = self._remover.remove(path, sha256, self.next_seq)
+        if is_removed:
+            self._applier.placer.unsynced.discard(path)
+        return is_removed
 
     def drop_displaced(self) -> None:
         """Forget the displaced edits, which are committed now; their temporary files go."""
@@ -141,6 +146,9 @@ class LogWriter:
         if self._unplaced:
             self._place(list(self._unplaced), outcome, is_replay=True)
             self._note_applied(outcome)
+        # A file that cannot be put back yet keeps its note, and is tried again.
+        with suppress(OSError):
+            self._remover.finish()
         outcome.displaced = list(self._displaced)
         return outcome
 

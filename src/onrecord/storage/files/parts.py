@@ -17,7 +17,7 @@ from onrecord.storage.files.sealing import find_torn_pairs
 from onrecord.storage.files.vault_config import MACHINE_FOLDER
 
 # Files of the state folder that are made when they are needed; what stands in their place is in the way.
-_MADE_WHEN_NEEDED: Final = ("applied", "backup.jsonl", "backup.done", "backup.failed.jsonl", "lock")
+_MADE_WHEN_NEEDED: Final = ("applied", "backup.jsonl", "backup.done", "backup.failed.jsonl", "lock", "removing")
 _INDEX: Final = "index.sqlite3"
 _MOVE: Final = "Move {path} away; it is made anew when it is needed."
 

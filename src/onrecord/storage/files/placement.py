@@ -89,7 +89,7 @@ class Placer:
             OSError: not placed.
         """
         temporary = self._write_temporary(path, data, seq)
-        for target in _candidate_paths(path):
+        for target in list_candidate_paths(path):
             try:
                 self._disk.rename_noreplace(temporary, target)
             except FileExistsError:
@@ -133,27 +133,6 @@ class Placer:
         self._disk.link(path, kept)
         self._disk.rename(temporary, path)
         self._disk.rename(kept, temporary)
-
-    def remove(self, path: str, sha256: bytes, seq: int) -> bool:
-        """Delete a file of exactly these bytes: taken aside first, so that a save meanwhile is not what goes.
-
-        Raises:
-            OSError: not deleted.
-        """
-        aside = name_temporary(path, self._log, seq)
-        try:
-            self._disk.rename_noreplace(path, aside)
-        except FileNotFoundError:
-            return False
-        if hashlib.sha256(self._disk.read(aside)).digest() == sha256:
-            self._disk.unlink(aside)
-            self.unsynced.discard(path)
-            return True
-        for target in _candidate_paths(path):
-            with suppress(FileExistsError):
-                self._disk.rename_noreplace(aside, target)
-                break
-        return False
 
     def append(self, path: str, data: bytes, offset: int, seq: int) -> Placed:
         """Put a block behind a transcript of `offset` bytes; if the user has edited the file, at its end.
@@ -291,7 +270,8 @@ def _folders_above(path: str) -> list[str]:
     return ["/".join(parts[:depth]) for depth in range(len(parts) + 1)]
 
 
-def _candidate_paths(path: str) -> Iterator[str]:
+def list_candidate_paths(path: str) -> Iterator[str]:
+    """Yield the names that a file may get, best first: its own, then with ` (2)`, ` (3)` and so on."""
     stem = path.removesuffix(".md")
     yield path
     for number in range(2, _MAX_NAMES):
