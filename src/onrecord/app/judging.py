@@ -13,12 +13,12 @@ from onrecord.app.origins import weigh_origin
 from onrecord.app.session import Session
 from onrecord.app.stamps import has_hash
 from onrecord.domain.errors import DamagedError, NewerFormatError
-from onrecord.domain.filenames import KIND_FOLDERS
+from onrecord.domain.filenames import KIND_FOLDERS, fold_path
 from onrecord.domain.heads import order_of
 from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.record import Record, name_workspace, read_record
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
-from onrecord.ports.store import Change, VersionDraft, WriteUnit
+from onrecord.ports.store import Change, FileState, VersionDraft, WriteUnit
 
 # A transcript is what was captured; a file put beside one is a memory.
 # Conflicts and workspaces are made by a decision, so that no file claims to be one.
@@ -77,7 +77,7 @@ def judge_file(
         return Judgement(head.id, head.ref)
     # Of the current bytes in another workspace, those versions count that were in it: else the file was moved there.
     earlier = [other for other in known if not is_current or other.workspace == workspace]
-    held = _find_held(reader, head, stamps, found.state.path)
+    held = _find_held(reader, head, stamps, found.state)
     if earlier and (head.kind == "conflict" or not _is_revert(session, reader, head, earlier, held)):
         return Judgement(head.id, earlier[-1].ref)
     claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
@@ -128,13 +128,18 @@ def has_bytes(session: Session, head: VersionHead, found: Found, stamps: Sequenc
     return row is not None and row.draft.data == found.data
 
 
-def _find_held(reader: IndexReader, head: VersionHead, stamps: Sequence[FileStamp], path: str) -> VersionHead | None:
-    """Return the version that the file held when it was last seen here, at its path, else at another place."""
-    for stamp in sorted(stamps, key=lambda stamp: stamp.path != path):
-        held = _find_version(reader, head.id, stamp.ref)
-        if held is not None:
-            return held
-    return None
+def _find_held(
+    reader: IndexReader, head: VersionHead, stamps: Sequence[FileStamp], state: FileState
+) -> VersionHead | None:
+    """Return the version that the file held when it was last seen here: at its path, else where it was moved from.
+
+    What the memory's file held at another place on another inode says nothing of this one: it may have been a copy of
+    an earlier version, and a fresh index knows only what its own `by` names.
+    """
+    own = [stamp for stamp in stamps if fold_path(stamp.path) == fold_path(state.path)]
+    moved = [stamp for stamp in stamps if (stamp.device, stamp.inode) == (state.device, state.inode)]
+    held = (_find_version(reader, head.id, stamp.ref) for stamp in (*own, *moved))
+    return next((version for version in held if version is not None), None)
 
 
 def _find_version(reader: IndexReader, record: RecordId, ref: EntryRef | None) -> VersionHead | None:
