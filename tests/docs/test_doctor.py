@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.app.doctor.checks import BY_ID, CHECKS, OWNERS
+from onrecord.app.known_problems import ANSWERED
 from onrecord.domain.errors import OnRecordError
 from onrecord.domain.problem import Severity
 from tests.docs.doctor_page import read_page, render_checks
@@ -30,6 +31,11 @@ def test_a_code_belongs_to_one_check_and_ids_are_in_one_form() -> None:
         for code in check.codes:
             assert code.mend.endswith("."), code.name
             assert code.severities == tuple(sorted(code.severities, key=list(Severity).index)), code.name
+
+
+def test_the_page_tells_the_checks_that_status_answers() -> None:
+    told = read_page()[0].split("`onrecord status` says in `problems`", 1)[1].split("; and one for", 1)[0]
+    assert set(re.findall(r"`([a-z.]+)`", told)) == ANSWERED <= set(BY_ID)
 
 
 def find_problems(source: str) -> list[tuple[str, str | None]]:

@@ -7,17 +7,15 @@ from importlib import import_module
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import STATUS
+from onrecord.app.known_problems import count_known
 from onrecord.app.natives import scan_sources, see_sources
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
-from onrecord.app.suspension import check_suspension, describe_missing
+from onrecord.app.suspension import describe_missing
 from onrecord.app.waiting import list_waiting, mark_waiting
 from onrecord.domain.errors import DamagedError
 from onrecord.domain.ids import LogId, RecordId
-from onrecord.domain.problem import Severity
 
-# Reasons of a reply that are no finding, or are counted by what they are about.
-_COUNTED_APART = frozenset({"reconciling", "locked", "retirement_suspended", "pending_sync", "rows_waiting"})
 _OPEN = ("pending",)  # status of an open conflict (docs/format/record.md)
 
 
@@ -27,7 +25,8 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
         backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, conflicts, proposals,
-        sources{} that the caller may find, problems (findings above a note, as far as they are known cheaply).
+        sources{} that the caller may find, problems (`known_problems`: findings of doctor above a note, as far as
+        they are known without reading each file, log or key).
 
     Raises:
         InvalidInputError: the call is refused.
@@ -46,6 +45,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     behind = sum(max(0, head.entries - marks.get(head.log, 0)) for head in logs if head.log not in waiting)
     size, _ = session.store.get_pinned()
     shown = [{"log": head.log, "entries": head.entries, "own": head.is_own} for head in logs]
+    proposals = _count_proposals(session)
     reply.data = {
         "vault": session.store.vault,
         "log": session.store.log,
@@ -57,24 +57,21 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "index": {"behind": behind},
         "missing": describe_missing(session, reply),
         "conflicts": conflicts,
-        "proposals": _count_proposals(session),
+        "proposals": proposals,
         "sources": _count_sources(session, reply),
     }
-    reply.data["problems"] = _count_problems(session, waiting, reply)
+    reply.data["problems"] = _count_problems(session, waiting, reply) + conflicts + proposals
     if lines > done:
         reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})
     return reply
 
 
 def _count_problems(session: Session, waiting: Mapping[LogId, Mapping[RecordId, int]], reply: Reply) -> int:
-    """Return how many findings above a note `doctor` would have, as far as they are known without reading files anew.
+    """Return how many findings above a note are known, but for what waits for a decision.
 
     Logs that are shorter than they were here, and versions that have not come, are marked in the reply, too.
     """
-    problems = {*session.store.find_problems(), *session.problems, *check_suspension(session)}
-    codes = {item.code for item in problems}
-    told = {item.reason for item in reply.degraded} - codes - _COUNTED_APART
-    count = sum(item.severity is not Severity.INFO for item in problems) + len(told)
+    count = count_known(session, reply)
     with session.index.read() as reader:
         count += len(reader.list_pending())
     count += len(session.store.absences.read().missing)

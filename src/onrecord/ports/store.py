@@ -384,8 +384,10 @@ class VaultStore(Protocol):
     def find_problems(self) -> Sequence[Problem]:
         """Return what the store knows to be wrong with itself; see docs/format/record.md for codes."""
 
-    def inspect(self) -> Iterator[Problem]:
+    def inspect(self, *, with_key: bool = True) -> Iterator[Problem]:
         """Yield what a look at every file of the installation finds: absent, damaged, or of nobody.
+
+        Without the key nothing is said of it, of what it signed, and of what is new in the logs of others.
 
         Raises:
             StorageFailedError: they cannot be looked at.

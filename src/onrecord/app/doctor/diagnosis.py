@@ -21,6 +21,7 @@ from onrecord.app.doctor.parts import (
 )
 from onrecord.app.doctor.record_files import check_files
 from onrecord.app.doctor.report import build_report
+from onrecord.app.known_problems import NAMED_BY
 from onrecord.app.session import Degraded, Reply, Session
 from onrecord.app.suspension import check_suspension
 from onrecord.domain.errors import (
@@ -96,8 +97,6 @@ _TOLD: Final = {
 
 # What is told of a file that a command would take in.
 _NOT_TAKEN: Final = frozenset({"edited_outside", "unknown_file"})
-# Reasons that a finding of another code says, too.
-_NAMED_BY: Final = {"index_in_memory": "index_unusable", "installation_new": "state_set_aside"}
 
 
 @dataclass(slots=True)
@@ -126,7 +125,7 @@ class Examination:
         """Take in why an answer is less than it could be, where nothing that was found says it already."""
         codes = {problem.code for problem in self.problems}
         for item in degraded:
-            is_named = _NAMED_BY.get(item.reason) in codes
+            is_named = NAMED_BY.get(item.reason) in codes
             if item.reason not in codes and not is_named:
                 message = _TOLD.get(item.reason, "the vault cannot be written")
                 severity = find_severity(item.reason)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from onrecord.app.doctor.checks import BY_ID, CHECKS, MENDS, OWNERS, Check
+from onrecord.app.known_problems import drop_repeats
 from onrecord.app.pages import fill_page
 from onrecord.domain.problem import Problem, Severity
 
@@ -20,14 +21,6 @@ def name_check(code: str) -> str:
     """Return the id of the check that owns a code; one of nobody is a defect and shown all the same."""
     owner = OWNERS.get(code)
     return owner.id if owner is not None else "vault.parts"
-
-
-def drop_repeats(problems: Collection[Problem]) -> set[Problem]:
-    """Leave out what is said of the vault as a whole where the file at fault is named with the same words."""
-    named = {item.message for item in problems if item.path or item.code.startswith("state_")}
-    return {
-        item for item in problems if item.path or item.code.startswith("state_") or item.message not in named
-    }  # fmt: skip
 
 
 def fold_notes(problems: Collection[Problem]) -> list[Problem]:

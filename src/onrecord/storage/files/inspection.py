@@ -64,14 +64,18 @@ def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Prob
         yield Problem(".onrecord", 0, "not_a_regular_file", Severity.CRITICAL, f"it cannot be read: {reason}")
 
 
-def inspect_state(state: Disk, vault_folder: str, log: LogId, keys: KeyMaker) -> Iterator[Problem]:
-    """Yield what is wrong with a state folder: files absent or damaged, the key, strays, what was set aside."""
+def inspect_state(state: Disk, vault_folder: str, log: LogId, keys: KeyMaker | None) -> Iterator[Problem]:
+    """Yield what is wrong with a state folder: files absent or damaged, the key, strays, what was set aside.
+
+    Without `keys` the key is not looked at.
+    """
     damaged = list(find_damage(state))
     for error in damaged:
         yield Problem("", 0, f"state_{error.code}", Severity.CRITICAL, error.reason, error.hint)
     if not damaged:
         yield from _inspect_journal(state)
-    yield from _inspect_key(state, log, keys)
+    if keys is not None:
+        yield from _inspect_key(state, log, keys)
     yield from inspect_links(state)
     yield from find_strays(state, is_state=True)
     yield from _find_set_aside(state.root)
@@ -104,8 +108,10 @@ def name_absent_state(obstacle: OnRecordError | None) -> Iterator[Problem]:
         yield Problem("", 0, "state_damaged", Severity.CRITICAL, obstacle.reason)
 
 
-def read_vkey(state: Disk, log: LogId, keys: KeyMaker) -> str:
+def read_vkey(state: Disk, log: LogId, keys: KeyMaker | None) -> str:
     """Return the line of the public key of an installation; empty where its key cannot be used or is another log's."""
+    if keys is None:
+        return ""
     try:
         vkey = keys.open(os.path.join(state.root, KEY_NAME)).vkey()
     except OnRecordError:

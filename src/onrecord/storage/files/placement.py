@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from onrecord.domain.ids import LogId
 from onrecord.storage.files.disk import Disk
 
+CAS_WEAK = "cas=weak: this file system has no atomic exchange; a hard link keeps old bytes instead"
 TEMPORARY_PREFIX = ".onrecord-"
 TEMPORARY_SUFFIX = ".tmp"
 _MAX_NAMES = 1_000

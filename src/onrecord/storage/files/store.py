@@ -36,7 +36,7 @@ from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.logs import LogFolders
 from onrecord.storage.files.parts import find_bad_heads, find_misplaced, find_unwritable
-from onrecord.storage.files.placement import probe_exchange
+from onrecord.storage.files.placement import CAS_WEAK, probe_exchange
 from onrecord.storage.files.row_places import KeptRows
 from onrecord.storage.files.scan import compare_records, describe_file, describe_folder, scan_records
 from onrecord.storage.files.seen import ForeignHeads
@@ -354,28 +354,28 @@ class FileVaultStore:
     def find_problems(self) -> Sequence[Problem]:
         """Return what the store knows to be wrong with itself."""
         problems = [*self._problems, *self._logs.problems.values(), *self._foreign.problems.values()]
-        if self._obstacle is not None:
-            error = self._obstacle
+        if (error := self._obstacle) is not None:
             problems.append(Problem("", 0, error.code, Severity.CRITICAL, error.reason, error.hint))
         problems += self.backup.find_problems()
         if self._is_exchange_weak():
-            message = "cas=weak: this file system has no atomic exchange; a hard link keeps old bytes instead"
-            problems.append(Problem("", 0, "cas_weak", Severity.INFO, message))
+            problems.append(Problem("", 0, "cas_weak", Severity.INFO, CAS_WEAK))
         return problems
 
-    def inspect(self) -> Iterator[Problem]:
+    def inspect(self, *, with_key: bool = True) -> Iterator[Problem]:
         """Yield what a look at every file of the installation finds: absent, damaged, or of nobody."""
+        keys = self._keys if with_key else None
         with storage_errors("look at the installation"):
             yield from inspect_vault(self._vault, self.config, self.vault if self.state_folder else "")
             logs = list_log_ids(self._vault.root)
             yield from find_misplaced(self._vault, self._state, logs, self.log)
             yield from find_unwritable(self._vault, self._state, self.log)
-            yield from self._foreign.inspect(self._log, self._read_pinned(), self._clock.read().wall_us)
+            if with_key:
+                yield from self._foreign.inspect(self._log, self._read_pinned(), self._clock.read().wall_us)
             if self._state is None:
                 yield from name_absent_state(self._obstacle)
                 return
-            yield from inspect_state(self._state, self._vault.root, self.log, self._keys)
-            yield from find_bad_heads(self._vault, logs, self.log, read_vkey(self._state, self.log, self._keys))
+            yield from inspect_state(self._state, self._vault.root, self.log, keys)
+            yield from find_bad_heads(self._vault, logs, self.log, read_vkey(self._state, self.log, keys))
 
     def _is_exchange_weak(self) -> bool:
         """Tell whether placements were or would be no atomic exchanges; tried once, as only who places a file knows."""

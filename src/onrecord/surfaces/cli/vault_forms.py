@@ -50,8 +50,9 @@ def _list_todo(data: Data) -> Iterator[str]:
         yield f"{_count(data['backup']['waiting'], 'write')} waiting in the backup  (onrecord repair replay)"
     if data["index"]["behind"]:
         yield f"the index is {_count(data['index']['behind'], 'entry')} behind  (onrecord reindex)"
-    if data["problems"]:
-        yield f"{_count(data['problems'], 'problem')}  (onrecord doctor)"
+    told = data["missing"]["records"] + data["conflicts"] + data["proposals"]
+    if data["problems"] > told:
+        yield f"{_count(data['problems'] - told, 'other problem' if told else 'problem')}  (onrecord doctor)"
 
 
 def tell_adopt(data: Data) -> Iterator[str]:
