@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import onrecord
-from onrecord.app import comparison
+from onrecord.app import comparison, second_look
 from onrecord.app.comparison import Comparison
 from onrecord.surfaces.cli.entry import run
 from onrecord.wiring import SERVICES
@@ -20,6 +20,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a vault whose stamps fill twenty pages, with one file added while it was closed."""
     monkeypatch.setattr(comparison, "_PAGE_COUNT", 1)
     monkeypatch.setattr(comparison, "OPENING_PIECES", 1)
+    monkeypatch.setattr(second_look, "OPENING_PIECES", 1)
     with onrecord.open(tmp_path / "vault", create=True) as opened:
         for number in range(20):
             opened.remember(f"word number {number}")
@@ -34,6 +35,24 @@ def test_the_first_answer_is_marked_and_later_ones_are_whole(vault: Path) -> Non
         for _ in range(4):
             found = opened.find("word", limit=30)
         assert (len(found), found.degraded) == (21, ())
+
+
+def test_the_first_answer_costs_no_more_where_files_were_moved(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (vault / "memories" / "default").rename(vault / "memories" / "moved")
+    plain, done = Comparison.advance, list[int | None]()
+
+    def advance(self: Comparison, pieces: int | None = None) -> bool:
+        done.append(pieces)
+        return plain(self, pieces)
+
+    monkeypatch.setattr(Comparison, "advance", advance)
+    with onrecord.open(vault) as opened:
+        assert opened.find("word", limit=30).degraded == ("reconciling",)
+        assert None not in done
+        assert sum(filter(None, done)) <= comparison.OPENING_PIECES + comparison.CALL_PIECES
+        while opened.find("word", limit=30).degraded:
+            pass
+        assert len(opened.find("word", limit=30)) == 21
 
 
 def test_what_was_not_compared_by_then_is_compared_at_the_end(vault: Path) -> None:
@@ -116,6 +135,16 @@ def test_a_memory_that_is_shown_or_changed_is_taken_in_first(edited: Path) -> No
         path.rename(edited / "memories" / "moved.md")
         (found,) = opened.find("298", limit=1)
         assert opened.read(found.id).path == "memories/moved.md"
+
+
+def test_the_memories_that_are_left_are_found_behind_many_that_are_gone(edited: Path) -> None:
+    onrecord.open(edited).close()
+    for path in sorted((edited / "memories").iterdir())[:290]:
+        path.unlink()
+    with onrecord.open(edited) as opened:
+        assert {hit.snippet for hit in opened.find("note number", limit=10)} == {
+            f"note number {number}\nedited word" for number in range(290, 300)
+        }
 
 
 def test_an_update_of_a_memory_whose_file_was_moved_writes_where_it_lies(edited: Path) -> None:

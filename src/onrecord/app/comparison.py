@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -52,6 +53,16 @@ class Comparison:
         self.intake: Intake | None = None
         self._is_done = False
         self._pieces = self._compare(store, index)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every file was looked at."""
+        return self._is_done
+
+    def has_missed(self, paths: Iterable[str]) -> bool:
+        """Tell whether a comparison that is done met none of some files."""
+        places = ((path, bisect_left(self.unmet, path)) for path in paths)
+        return all(self.unmet[place : place + 1] == [path] for path, place in places)
 
     def advance(self, pieces: int | None = None) -> bool:
         """Do some more pieces of the work, None for all that is left; return whether it is done.

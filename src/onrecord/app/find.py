@@ -51,18 +51,19 @@ from onrecord.ports.index import Filter, IndexReader, VersionHead
 _Shown = tuple[Ranked, VersionHead, FilePlace | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found:
     """Hits in order, and what of them needs a look first.
 
     `edited`: paths of files that are not as stamped; `missing`: records without their file, with its place; `stale`:
-    paths of sections.
+    paths of sections; `is_cut`: as many are missing as may be, so that the hits behind them were left out.
     """
 
     shown: list[_Shown]
     edited: list[str]
     missing: dict[RecordId, str]
     stale: list[str]
+    is_cut: bool = False
 
 
 @dataclass(slots=True)
@@ -80,6 +81,8 @@ _TITLE_CHARS = 80
 _SNIPPET_CHARS = 120
 _SPANS_A_HIT = 5
 _SCORE_DIGITS = 4
+# While files are still being compared or taken in, so many hits are passed over whose file has left its place.
+_PASSED_MAX_COUNT = 200
 
 
 def find(session: Session, given: Mapping[str, object], *, page_bytes: int | None = None) -> Reply:
@@ -108,15 +111,18 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     end = offset + limit
     natives = see_sources(session)
     compare_sources(session, natives, reply)
-    found = _search(session, natives, arguments, end + 1)
+    found = _search(session, natives, arguments, end + 1, missing_max=end + 1 + len(session.sought))
     looked = look_again(session, found.edited, found.missing, reply)
+    missing_max = end + _PASSED_MAX_COUNT if session.is_comparing else None
     if take_in_stale(natives, found.stale, reply) or looked.is_changed:
-        found = _search(session, natives, arguments, end + 1, looked.going)
+        found = _search(session, natives, arguments, end + 1, looked.going, missing_max=missing_max)
+        if looked.has_compared:
+            session.sought.update(found.missing)
     mode = str(arguments.get("mode", "preview"))
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
     page = _fill(session, natives, found.shown[offset:end], mode, budget, reply)
     if page.stale and take_in_stale(natives, page.stale, reply):
-        found = _search(session, natives, arguments, end + 1, looked.going)
+        found = _search(session, natives, arguments, end + 1, looked.going, missing_max=missing_max)
         page = _fill(session, natives, found.shown[offset:end], mode, budget, reply)
     if page.stale:
         reply.degrade("reconciling", "A source is being changed; ask again for what it says now.")
@@ -203,8 +209,12 @@ def _search(
     arguments: Mapping[str, object],
     limit: int,
     going: Collection[RecordId] = (),
+    missing_max: int | None = None,
 ) -> _Found:
-    """Return the first `limit` hits, those whose file is `going` included, and what of the best needs a look."""
+    """Return the first `limit` hits, those whose file is `going` included, and what of the best needs a look.
+
+    At most `missing_max` hits without their file are passed over.
+    """
     terms = analyze_query(str(arguments["query"]))
     as_of, workspace = arguments.get("as_of"), arguments.get("workspace")
     instant = Instant(str(as_of)) if as_of is not None else None
@@ -219,15 +229,15 @@ def _search(
         candidates = reader.match(terms, allowed)
         while True:
             ranked = rank(candidates, wanted, reader.get_heads)
-            found = _select(session, natives, reader, ranked, limit, going, is_past=as_of is not None)
-            if len(found.shown) == limit or len(ranked) < wanted:
+            found = _select(session, natives, reader, ranked, limit, going, missing_max, is_past=as_of is not None)
+            if len(found.shown) == limit or len(ranked) < wanted or found.is_cut:
                 return found
             wanted *= 2
 
 
 def _select(
     session: Session, natives: Natives | None, reader: IndexReader, ranked: Sequence[Ranked], limit: int,
-    going: Collection[RecordId], *, is_past: bool,
+    going: Collection[RecordId], missing_max: int | None, *, is_past: bool,
 ) -> _Found:  # fmt: skip
     """Drop hits whose file is missing or shut off, which are not shown, and sections that are not as taken in.
 
@@ -251,6 +261,9 @@ def _select(
         if place is not None and (place.is_missing or place.is_shut) and head.kind != "event" and head.id not in going:
             if place.stamp is not None and place.is_missing:
                 found.missing[head.id] = place.stamp.path
+                if len(found.missing) == missing_max:
+                    found.is_cut = True
+                    break
             continue
         path = place.edited_path if place is not None else None
         is_ahead = is_pending(head)
