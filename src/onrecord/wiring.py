@@ -207,7 +207,7 @@ def _begin_reconcile(session: Session, opening: Reply) -> None:
     """Take in outside edits if any file differs; what a large vault has left to compare comes with later calls."""
     from onrecord.app.comparison import CALL_PIECES, OPENING_PIECES, Comparison
 
-    comparison = Comparison(session.store, session.index)
+    comparison = Comparison(session.store, session.index, session.refused)
     is_done = comparison.advance(OPENING_PIECES)
     if is_done and not (comparison.changed or comparison.unmet or session.store.absences.read().missing):
         return

@@ -19,6 +19,7 @@ from onrecord.app.session import Channel, Reply, Session
 from onrecord.app.watch import Watch
 from onrecord.app.watch_events import Event
 from onrecord.ports.watching import Hints
+from onrecord.storage.files.disk import Disk
 from tests.vaults import FixedClock, check_verifies, make_vault, open_session
 
 Step = Callable[[], Hints | None]
@@ -53,10 +54,12 @@ class Room:
         self.notes = self.vault / "memories" / "default"
         self.notes.mkdir(parents=True)
         self.clock = FixedClock()
+        self.make_disk: type[Disk] = Disk
         self.events: list[Event] = []
 
     def start(self) -> Session:
-        return open_session(self.vault, self.base / "state", clock=self.clock, channel=Channel.TERMINAL)
+        state = self.base / "state"
+        return open_session(self.vault, state, clock=self.clock, channel=Channel.TERMINAL, make_disk=self.make_disk)
 
     def save(self, name: str, text: str) -> Hints:
         (self.notes / name).write_text(text)

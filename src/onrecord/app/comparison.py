@@ -42,9 +42,10 @@ class Comparison:
     Args:
         store: Scans.
         index: Knows the stamps.
+        refused: Has, when the comparison is done, what the scan refuses, by path, and nothing else.
     """
 
-    def __init__(self, store: VaultStore, index: Index) -> None:
+    def __init__(self, store: VaultStore, index: Index, refused: dict[str, Problem] | None = None) -> None:
         self.changed: dict[str, FileState] = {}
         self.unmet: list[str] = []
         self.has_unread = False
@@ -52,6 +53,7 @@ class Comparison:
         self.spent = 0
         self.intake: Intake | None = None
         self._is_done = False
+        self._refused = refused if refused is not None else {}
         self._pieces = self._compare(store, index)
 
     @property
@@ -80,7 +82,7 @@ class Comparison:
         """Yield after each piece of work."""
         known: dict[str, FileRow] = {}
         recent: set[str] = set()
-        closed: set[str] = set()
+        closed: dict[str, Problem] = {}
         after = ""
         while True:
             with index.read() as reader:
@@ -98,12 +100,14 @@ class Comparison:
         for found in store.compare_files(known):
             for item in found:
                 if isinstance(item, Problem):
-                    closed.add(item.path)
+                    closed[item.path] = item
                     self.has_unread = self.has_unread or item.code == "folder_unreadable"
                 else:
                     self.changed[item.path] = item
             yield True
-        self._note_unmet({*known, *recent}.difference(self.changed), closed)
+        self._refused.clear()
+        self._refused.update(closed)
+        self._note_unmet({*known, *recent}.difference(self.changed), closed.keys())
 
     def _note_unmet(self, unmet: Iterable[str], closed: Set[str]) -> None:
         """Keep what may be missing: not what is there as something else, nor what lies below a closed folder."""

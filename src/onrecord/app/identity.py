@@ -12,14 +12,14 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.leaving import has_left, yields_to
 from onrecord.app.moves import Told, ToldPlaces
 from onrecord.app.places import is_unchanged
+from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import has_hash, hash_data, list_record_stamps, says_record
 from onrecord.domain.copy_names import is_named_copy
-from onrecord.domain.errors import NotFoundError, StorageFailedError
 from onrecord.domain.filenames import fold_path, is_respelled
 from onrecord.domain.heads import order_of
 from onrecord.domain.ids import RecordId
-from onrecord.domain.limits import ADOPTED_FILE_MAX_BYTES, BATCH_MAX_BYTES
+from onrecord.domain.limits import BATCH_MAX_BYTES
 from onrecord.domain.record import Record, read_record
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import FileState
@@ -55,17 +55,6 @@ class Identity:
 
     known: RecordId | None = None
     fresh: RecordId | None = None
-
-
-def read_bytes(session: Session, state: FileState) -> bytes | None:
-    """Return a file's bytes, None where it is gone, cannot be read or is larger than what is taken in."""
-    if state.size_bytes > ADOPTED_FILE_MAX_BYTES:
-        return None
-    try:
-        data = session.store.read_file(state.path)
-    except (NotFoundError, StorageFailedError):
-        return None
-    return data if len(data) <= ADOPTED_FILE_MAX_BYTES else None
 
 
 def read_found(session: Session, state: FileState) -> Found | None:

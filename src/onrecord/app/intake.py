@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping
 
 from onrecord.app.copies import may_be_copy
 from onrecord.app.edits import is_edit_of
-from onrecord.app.identity import Found, read_bytes
+from onrecord.app.identity import Found
 from onrecord.app.pending import find_awaited
+from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
 from onrecord.domain.copy_names import is_named_copy

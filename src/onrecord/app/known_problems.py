@@ -36,7 +36,8 @@ def count_known(session: Session, reply: Reply) -> int:
 
     What is counted by memories, files or logs (missing, pending, conflicts, proposals) is left to the caller.
     """
-    problems = {*session.store.find_problems(), *session.problems, *check_suspension(session)}
+    problems = {*session.store.find_problems(), *session.problems, *session.refused.values()}
+    problems.update(check_suspension(session))
     try:
         problems.update(session.store.inspect(with_key=False))
     except OnRecordError as error:

@@ -13,7 +13,7 @@ from onrecord.app.arrivals import name_loose
 from onrecord.app.comparison import Comparison
 from onrecord.app.conflicts import attend
 from onrecord.app.copies import add_orphans, find_copied, hold_back, keep_copies, may_be_copy, split_nested
-from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, Identity, read_bytes, read_found
+from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, Identity, read_found
 from onrecord.app.indexing import build_version
 from onrecord.app.intake import Intake
 from onrecord.app.judging import Judgement, judge_file
@@ -22,6 +22,7 @@ from onrecord.app.marked import find_sides, keep_sides
 from onrecord.app.moves import record_moves, record_strays
 from onrecord.app.pending import build_loose, find_awaited
 from onrecord.app.proposals import Requests
+from onrecord.app.refusals import read_bytes
 from onrecord.app.returns import Returned, Returns, is_living, restore_returned
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, stamp_file
@@ -54,7 +55,7 @@ def reconcile(session: Session, reply: Reply, *, wait_s: float | None = 0) -> in
     Returns:
         How many versions were made.
     """
-    session.comparison = Comparison(session.store, session.index)
+    session.comparison = Comparison(session.store, session.index, session.refused)
     return continue_reconcile(session, reply, None, None, wait_s=wait_s)
 
 
@@ -143,7 +144,7 @@ def observe_all_under_lock(session: Session, unit: WriteUnit, reply: Reply, aske
     Raises:
         NotWritableError, DamagedError: as named.
     """
-    comparison = Comparison(session.store, session.index)
+    comparison = Comparison(session.store, session.index, session.refused)
     comparison.advance()
     paths = sorted({*add_orphans(session, comparison), *asked})
     made = _pass_over(session, unit, paths, reply).finish()

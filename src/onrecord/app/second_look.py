@@ -63,7 +63,7 @@ def _look_everywhere(session: Session, lost: Mapping[RecordId, str], reply: Repl
     known = session.comparison
     is_new = known is None or (known.is_done and not known.has_missed(lost.values()))
     if is_new:
-        session.comparison = Comparison(session.store, session.index)
+        session.comparison = Comparison(session.store, session.index, session.refused)
         session.sought.update(lost)
     session.hurry(lost)
     continue_reconcile(session, reply, *((OPENING_PIECES, CALL_PIECES) if is_new else (0, 0)))

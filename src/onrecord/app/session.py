@@ -134,6 +134,7 @@ class Session:
     build: DocumentBuilder
     reconcile: Reconciler
     problems: list[Problem] = field(default_factory=list)
+    refused: dict[str, Problem] = field(default_factory=dict)  # files that are no memories as they lie (`refusals`)
     owns_index: bool = False
     comparison: Comparison | None = None  # of files with their stamps, while it has not ended
     make_index: Callable[[], Index] | None = None  # makes an empty index in memory, for comparing
@@ -179,7 +180,7 @@ class Session:
             StorageFailedError, DamagedError: index or vault cannot be read; the comparison is given up.
         """
         if self.comparison is None and self.replaced:
-            self.comparison = Comparison(self.store, self.index)
+            self.comparison = Comparison(self.store, self.index, self.refused)
         if self.comparison is None and not self.settling.put_off:
             return 0
         return self.reconcile(self, reply, pieces, intake_pieces)

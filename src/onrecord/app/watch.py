@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onrecord.app.reconcile import reconcile, reconcile_paths
+from onrecord.app.refusals import judge_again
 from onrecord.app.session import Reply, Session
 from onrecord.app.watch_events import Event, Teller
 from onrecord.domain.errors import OnRecordError
@@ -113,11 +114,13 @@ class Watch:
             self._paths.clear()
             if paths:
                 reconcile_paths(session, paths, reply, wait_s=_LOCK_WAIT_S)
+                judge_again(session, paths)
                 if _is_unfinished(reply):
                     self._paths.update(paths)
         self._tell_rows(session)
         if paths is None or paths or self._teller.is_waiting:
             self._teller.tell_files(session, paths)
+        self._teller.tell_refused(session)
 
     def _compare_all(self, session: Session, reply: Reply) -> None:
         self._teller.begin(session)

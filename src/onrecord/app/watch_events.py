@@ -19,7 +19,18 @@ from onrecord.ports.index import IndexReader
 from onrecord.ports.store import LogHead, VersionRow
 
 Kind = Literal[
-    "version", "moved", "missing", "back", "retired", "copy", "displaced", "conflict", "problem", "watching", "offline"
+    "version",
+    "moved",
+    "missing",
+    "back",
+    "retired",
+    "copy",
+    "displaced",
+    "conflict",
+    "problem",
+    "mended",
+    "watching",
+    "offline",
 ]
 _MOVE = b'"type":"record.move"'
 
@@ -32,8 +43,9 @@ class Event:
         kind: `version` (a version or turn that was taken in, made here or elsewhere), `moved` (a file was renamed),
             `missing` (the file of a memory is gone), `back` (it is there again), `retired` (its memory is retired),
             `copy` (a sync program left a copy of a file), `displaced` (the text of an edit was kept aside), `conflict`
-            (one was opened or settled), `problem` (a file cannot be read as it was meant), `watching` (all files were
-            compared and the vault is watched), `offline` (it cannot be used now; the loop tries again).
+            (one was opened or settled), `problem` (a file cannot be read as it was meant, or at all), `mended` (what
+            could not be read at all can be, or is gone), `watching` (all files were compared and the vault is
+            watched), `offline` (it cannot be used now; the loop tries again).
         path: The file, as it lies now.
         was: Where a file lay before it was moved.
         id, version, origin, log: Of the memory or its version.
@@ -69,6 +81,7 @@ class Teller:
         self._gone: set[RecordId] = set()
         self._copies: set[str] = set()
         self._places: dict[RecordId, str] = {}
+        self._refused: dict[str, Problem] = {}
 
     @property
     def is_waiting(self) -> bool:
@@ -121,6 +134,17 @@ class Teller:
             self._vanished = set()
             for record in sorted({*asked, *waited} - {COPY_MARK}):
                 self._tell_file(session, reader, record, has_waited=record in waited)
+
+    def tell_refused(self, session: Session) -> None:
+        """Tell which files are no memories as they lie, each once, and which of them no more are that."""
+        now = dict(session.refused)
+        for path, problem in sorted(now.items()):
+            before = self._refused.get(path)
+            if before is None or before.code != problem.code:
+                self.tell(Event("problem", path, code=problem.code, message=problem.message))
+        for path in sorted(self._refused.keys() - now.keys()):
+            self.tell(Event("mended", path, code=self._refused[path].code))
+        self._refused = now
 
     def _tell_file(self, session: Session, reader: IndexReader, record: RecordId, *, has_waited: bool) -> None:
         head = reader.get_current(record)

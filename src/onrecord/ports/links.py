@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from onrecord.domain.problem import Problem
+
 # `away`: the folder cannot be reached; `changed`: the link leads elsewhere, or another folder lies there;
 # `refused`: the folder lies where none may.
 LinkState = Literal["open", "away", "changed", "refused"]
@@ -58,6 +60,9 @@ class LinkBook(Protocol):
 
     def is_away(self, path: str) -> bool:
         """Tell whether nothing is known of a path: it lies in a cloud, or below a link that leads nowhere now."""
+
+    def name_refused(self, path: str) -> Problem | None:
+        """Return why what lies at a file's place is no memory, as the scan does; None where it may be, or is gone."""
 
     def is_shut(self, path: str) -> bool:
         """Tell whether a path lies below a link that the user does not allow, or a folder that cannot be read."""

@@ -12,9 +12,9 @@ from onrecord.app.content import FilePlace, holds_version, locate
 from onrecord.app.doctor.decisions import name_marks
 from onrecord.app.doctor.server_copies import check_copies
 from onrecord.app.doctor.transcripts import check_transcript
-from onrecord.app.identity import read_bytes
 from onrecord.app.log_losses import list_given_up
 from onrecord.app.places import is_unchanged
+from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import name_behind, name_pending

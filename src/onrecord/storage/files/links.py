@@ -17,6 +17,7 @@ from onrecord.domain.near_names import find_near
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.links import AllowedLink, LinkState
 from onrecord.storage.files.disk import Disk, Inode, storage_errors
+from onrecord.storage.files.scan import judge_file
 from onrecord.storage.files.seal import Seal
 from onrecord.storage.files.vault_config import is_vault
 
@@ -138,6 +139,10 @@ class VaultLinks:
             return None
         code, message = _TOLD[state]
         return Problem(path, 0, code, Severity.WARNING, message, _MENDS[code].format(path=path))
+
+    def name_refused(self, path: str) -> Problem | None:
+        """Return why what lies at a file's place is no memory, as the scan does; None where it may be, or is gone."""
+        return judge_file(self._vault, path, self.find_problem)
 
     def allow(self, path: str, target: str) -> AllowedLink:
         """Allow a link that is there, or make one and allow it."""

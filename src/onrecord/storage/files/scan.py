@@ -86,6 +86,27 @@ def compare_records(
     yield waiting
 
 
+def judge_file(disk: Disk, path: str, judge: LinkJudge) -> Problem | None:
+    """Return the problem that a scan yields of one file, None for none."""
+    parent, _, name = path.rpartition("/")
+    try:
+        with disk.folder(parent) as fd:
+            found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+    except OSError:
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        return judge(path)
+    if stat.S_ISDIR(found.st_mode):
+        return None
+    return _judge_size(path, found) if stat.S_ISREG(found.st_mode) else _name_unfollowed(path)
+
+
+def _judge_size(path: str, found: os.stat_result) -> Problem | None:
+    if found.st_size <= ADOPTED_FILE_MAX_BYTES:
+        return None
+    return Problem(path, 0, "file_too_large", Severity.WARNING, "the file is above 8 MiB", "Split the file.")
+
+
 def _scan_folder(
     disk: Disk, folder: str, depth: int, known: dict[str, FileRow], judge: LinkJudge
 ) -> Iterator[tuple[int, list[FileState | Problem]]]:
@@ -187,6 +208,4 @@ def _describe_entry(entry: os.DirEntry[str], path: str, judge: LinkJudge) -> Fil
         return None
     if not stat.S_ISREG(found.st_mode):
         return None
-    if found.st_size > ADOPTED_FILE_MAX_BYTES:
-        return Problem(path, 0, "file_too_large", Severity.WARNING, "the file is above 8 MiB", "Split the file.")
-    return describe_stat(path, found)
+    return _judge_size(path, found) or describe_stat(path, found)
