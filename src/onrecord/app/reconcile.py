@@ -25,7 +25,7 @@ from onrecord.app.proposals import Requests
 from onrecord.app.refusals import read_bytes
 from onrecord.app.returns import Returned, Returns, is_living, restore_returned
 from onrecord.app.session import Reply, Session
-from onrecord.app.stamps import hash_data, stamp_file
+from onrecord.app.stamps import hash_data, is_as_stamped, stamp_file
 from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
 from onrecord.domain.ids import EntryRef, RecordId
@@ -231,7 +231,7 @@ class _Pass:
         sha256 = hash_data(data)
         with self._session.index.read() as reader:
             stamp = reader.get_file(state.path)
-            is_same = stamp is not None and _is_as_stamped(stamp, sha256)
+            is_same = stamp is not None and is_as_stamped(stamp, sha256)
             if stamp is not None and is_same and self.identities.may_keep(reader, stamp):
                 self._note(reader, state, stamp.record, data, stamp.ref)
                 return True
@@ -382,11 +382,6 @@ class _Pass:
         if self.held:
             self._made += _take_held(self._session, self._unit, self.held, self._reply)
         return self._made
-
-
-def _is_as_stamped(stamp: FileStamp, sha256: bytes) -> bool:
-    """Tell whether a file has the bytes that its stamp knows the version of."""
-    return stamp.ref is not None and stamp.sha256 == sha256 and not stamp.is_pending
 
 
 def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, *, is_followed: bool) -> int:

@@ -81,3 +81,8 @@ def stamp_hashed(
         checked_ns=checked_ns,
         ref=ref,
     )
+
+
+def is_as_stamped(stamp: FileStamp, sha256: bytes) -> bool:
+    """Tell whether a file has the bytes that its stamp knows the version of."""
+    return stamp.ref is not None and stamp.sha256 == sha256 and not stamp.is_pending
