@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.app.find import find
+from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.rebuild import rebuild
 from onrecord.app.session import Session
@@ -275,3 +276,34 @@ def test_each_of_several_files_that_name_one_unknown_memory_is_found(
     assert count_loose(second) == 3
     assert list_reasons(show(second, record)) == []
     assert len(list_findings(second, "pending_sync")) == 3
+
+
+def test_the_history_of_a_file_ahead_of_its_row_says_that_it_has_still_to_come(
+    machines: tuple[Machine, Machine], record: str
+) -> None:
+    first, second = machines
+    for wanted in (record, record[:6]):
+        told = second.call(lambda session, wanted=wanted: list_history(session, {"id": wanted}))
+        path = get_path(first, record)
+        assert told.data == {"id": record, "versions": [], "path": path, "pending_sync": True}
+        assert [item.reason for item in told.degraded] == ["pending_sync"]
+    with pytest.raises(NotFoundError, match="has not come yet") as caught:
+        second.call(lambda session: read(session, {"id": record, "version": 1}))
+    assert "Wait" in caught.value.hint
+    bring_log(first, second)
+    told = second.call(lambda session: list_history(session, {"id": record}))
+    assert isinstance(versions := told.data["versions"], list)
+    assert [item["version"] for item in versions] == [1]
+    assert "pending_sync" not in told.data
+
+
+def test_the_history_of_a_memory_whose_ledger_alone_has_come_says_to_wait(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    made = str(first.remember("the capital is Bonn")["id"])
+    bring_log(first, second)
+    for path in (second.vault / ".onrecord" / first.log / "versions").iterdir():
+        path.unlink()
+    second.call(rebuild)
+    with pytest.raises(NotFoundError) as caught:
+        second.call(lambda session: list_history(session, {"id": made}))
+    assert "Wait for the sync program" in caught.value.hint

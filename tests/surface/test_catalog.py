@@ -22,7 +22,7 @@ from tests.surface.test_conflicts import Case
 UNSEEN = {
     "remember": {"backup_only"},
     "capture": {"backup_only"},
-    "history": {"versions[].known_at", "versions[].pending_sync"},
+    "history": {"versions[].known_at", "versions[].pending_sync", "path", "pending_sync"},
     "adopt": {"log", "set_aside"},
     "verify": {
         *("logs[].fault", "logs[].fault.seq", "logs[].fault.code", "logs[].fault.message", "logs[].fault.mend"),

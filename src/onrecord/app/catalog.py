@@ -186,7 +186,7 @@ HISTORY: Final = Operation(
             "version", "recorded_at", "superseded_at?", "origin", "status", "by", "mode", "title", "path",
             "known_at?", "pending_sync?",
         )),
-        "turns?",
+        "turns?", "path?", "pending_sync?",
         *_PAGE,
     ),
 )  # fmt: skip

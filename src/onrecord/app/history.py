@@ -10,9 +10,11 @@ from onrecord.app.catalog import HISTORY
 from onrecord.app.content import locate, tell_behind
 from onrecord.app.known import find_known_since
 from onrecord.app.pages import fill_page
+from onrecord.app.pending import describe_unknown, find_unknown
 from onrecord.app.places import resolve
 from onrecord.app.session import Reply, Session
-from onrecord.app.waiting import tell_waiting
+from onrecord.app.waiting import explain_unknown, tell_waiting
+from onrecord.domain.errors import NotFoundError
 from onrecord.domain.instants import Instant
 from onrecord.ports.index import VersionHead
 
@@ -28,7 +30,8 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
     Returns:
         data: id, versions[] with version, recorded_at, superseded_at, origin, status, by, mode, title, path; of one of
         another log also known_at (since when it counts here), or pending_sync while it does not; turns of
-        a transcript; where the page ended early truncated and next_offset.
+        a transcript; where the page ended early truncated and next_offset. Of a file that came before its history:
+        its id, path, no versions, and pending_sync.
 
     Raises:
         InvalidInputError, NotFoundError, AmbiguousIdError: as named.
@@ -37,8 +40,16 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
     reply = Reply()
     session.refresh(reply)
     session.compare_files(reply)
+    wanted = str(arguments["id"])
     with session.index.read() as reader:
-        record_id = resolve(str(arguments["id"]), reader)
+        unknown = find_unknown(reader, wanted)
+        if unknown is not None:
+            describe_unknown(unknown, reply)
+            return reply
+        try:
+            record_id = resolve(wanted, reader)
+        except NotFoundError as error:
+            raise explain_unknown(session, wanted, error) from error
         heads = list(reader.list_versions(record_id))
         current = reader.get_current(record_id)
         turns = len(reader.list_turns(record_id))

@@ -18,7 +18,7 @@ from onrecord.app.pages import cut_text
 from onrecord.app.places import is_unchanged, is_whole
 from onrecord.app.session import Reply, Session
 from onrecord.domain.documents import analyze_document
-from onrecord.domain.errors import AmbiguousIdError, DamagedError, NotFoundError, StorageFailedError
+from onrecord.domain.errors import AmbiguousIdError, DamagedError, NotFoundError, PendingSyncError, StorageFailedError
 from onrecord.domain.heads import PENDING_LOG, SHARED
 from onrecord.domain.ids import RECORD_ID_CHARS, EntryRef, RecordId
 from onrecord.domain.instants import from_unix_us
@@ -137,6 +137,20 @@ def _find_claim(reader: IndexReader, prefix: str) -> RecordId | None:
 def list_pending_of(reader: IndexReader, record: RecordId) -> Sequence[FileStamp]:
     """Return the files ahead of their rows that name a record, by path."""
     return [stamp for stamp in reader.find_files_of(record) if stamp.is_pending]
+
+
+def describe_unknown(stamp: FileStamp, reply: Reply) -> None:
+    """Say in place of a history that a memory has none here yet: its file came first."""
+    reply.data = {"id": stamp.record, "versions": [], "path": stamp.path, "pending_sync": True}
+    reply.degrade(PendingSyncError.code, f"Its history has not come yet. {PendingSyncError.default_hint}")
+
+
+def explain_version(reader: IndexReader, prefix: str, error: NotFoundError) -> NotFoundError:
+    """Return the error of a version of a memory that is not here, with the hint to wait where its file came first."""
+    if error.own_hint or find_unknown(reader, prefix) is None:
+        return error
+    reason = "the history of this memory has not come yet"
+    return NotFoundError(reason, field="version", hint=PendingSyncError.default_hint)
 
 
 def describe_pending(

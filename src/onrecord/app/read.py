@@ -19,7 +19,7 @@ from onrecord.app.content import (
 from onrecord.app.history import tell_status
 from onrecord.app.native_read import describe_section
 from onrecord.app.pages import cut_text, fill_page
-from onrecord.app.pending import describe_pending, find_unknown
+from onrecord.app.pending import describe_pending, explain_version, find_unknown
 from onrecord.app.places import resolve
 from onrecord.app.second_look import look_again
 from onrecord.app.session import Reply, Session
@@ -73,7 +73,9 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
         with session.index.read() as reader:
             head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
     except NotFoundError as error:
-        raise explain_unknown(session, prefix, error) from error
+        with session.index.read() as reader:
+            told = explain_version(reader, prefix, explain_unknown(session, prefix, error))
+        raise told from error
     edited = place.edited_path if place is not None else None
     missing = {head.id: edited} if edited is not None and place is not None and place.is_missing else {}
     if look_again(session, [edited] if edited is not None and not missing else [], missing, reply).is_changed:

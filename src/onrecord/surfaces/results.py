@@ -169,11 +169,16 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class History(Outcome):
-    """All versions of a memory, oldest first."""
+    """All versions of a memory, oldest first.
+
+    `pending_sync`: its file, at `path`, came before its history, so that none is here yet.
+    """
 
     id: str = ""
     versions: tuple[Version, ...] = ()
     turns: int = 0
+    path: str = ""
+    pending_sync: bool = False
 
     def __iter__(self) -> Iterator[Version]:
         return iter(self.versions)
