@@ -180,3 +180,20 @@ def test_status_counts_files_ahead_of_their_versions_and_files_that_are_gone(tmp
     (gone,) = [item for item in second.vault.rglob("*.md") if "begun on a copy" in item.read_text()]
     gone.unlink()
     assert second.call(lambda session: describe_status(session, {})).data["problems"] == 2
+
+
+def test_doctor_says_of_a_missing_file_that_its_versions_are_kept_only_where_they_are(tmp_path: Path) -> None:
+    place = RolledBack(tmp_path)
+    for path in (place.vault / "memories").rglob("*.md"):
+        path.unlink()
+
+    def look(session: Session) -> list[Any]:
+        data: Any = diagnose(session, {"checks": ["files.missing"]}).data
+        return [item for item in data["findings"] if item["code"] == "missing_file"]
+
+    found = {item["message"].split()[4]: item for item in place.call(look)}
+    assert set(found) == {place.kept, place.lost}, "both lack their file"
+    assert "1 of its 2 versions are not here either" in found[place.kept]["message"]
+    assert "1 of its 1 versions are not here either" in found[place.lost]["message"]
+    assert all("newest .onrecord" in item["mend"] for item in found.values())
+    assert not any("are kept" in item["message"] for item in found.values())

@@ -129,3 +129,10 @@ def test_a_memory_that_lost_its_place_while_the_vault_is_open_is_missing_with_th
         vault.find("bears sleep")
         vault.find("bears sleep")
     assert lost in [item["id"] for item in onrecord("repair", "missing").data["missing"]]
+
+
+def test_where_nothing_is_missing_the_memories_that_should_have_a_file_are_counted(
+    onrecord: CommandLine, paths
+) -> None:
+    data = onrecord("repair", "missing").data
+    assert (data["total"], data["records"]) == (0, len(paths))

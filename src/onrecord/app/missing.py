@@ -44,7 +44,7 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
     reply.data = {
         "missing": items,
         "total": len(absences.missing),
-        "records": absences.records,
+        "records": absences.records if absences.missing else _count_filed(session),
         "retirement_suspended": describe_missing(session, reply)["retirement_suspended"],
         "retired": len(retired),
         "retired_memories": named,
@@ -69,6 +69,12 @@ def _retire_all(session: Session, reply: Reply) -> list[RecordId]:
             if not retired:  # who is missing could not be noted before either
                 raise
     return retired
+
+
+def _count_filed(session: Session) -> int:
+    """Return how many memories have a file: where none is missing, no look has counted them."""
+    with session.index.read() as reader:
+        return reader.count_filed()
 
 
 def _name(session: Session, records: Sequence[RecordId]) -> Iterator[dict[str, object]]:

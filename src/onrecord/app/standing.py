@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
-from onrecord.domain.errors import DamagedError, NewerFormatError
-from onrecord.domain.ids import LogId
+from onrecord.domain.errors import DamagedError, NewerFormatError, StorageFailedError
+from onrecord.domain.ids import EntryRef, LogId
 from onrecord.domain.instants import from_unix_us
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.index import FileStamp
@@ -39,6 +39,14 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
     if row.draft.kind == "conflict":
         mend = "Nothing needs to be done: both are files of one conflict, which is settled as it is listed."
     return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
+
+
+def is_kept(session: Session, ref: EntryRef) -> bool:
+    """Tell whether a version that the index knows is in the versions store: where an older vault lies it need not be."""
+    try:
+        return session.store.read_row(ref) is not None
+    except (DamagedError, NewerFormatError, StorageFailedError):
+        return False
 
 
 def is_marked(session: Session, stamp: FileStamp) -> bool:

@@ -287,7 +287,7 @@ CHECKS: Final = (
         "files.missing",
         "Every memory has its file",
         (
-            Code("missing_file", (_WARNING,), "the file of a memory is gone; its versions are kept",
+            Code("missing_file", (_WARNING,), "the file of a memory is gone; it says whether its versions are kept",
                  "Put it back, or see `onrecord history ID`."),
             Code("retired_file", (_INFO,), "the memory of the file is retired; it is not found",
                  "Write what still holds into a new file, or remove this one."),

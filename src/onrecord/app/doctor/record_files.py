@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -17,7 +17,7 @@ from onrecord.app.places import is_unchanged
 from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
-from onrecord.app.standing import name_behind, name_pending
+from onrecord.app.standing import is_kept, name_behind, name_pending
 from onrecord.domain.errors import NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
@@ -59,12 +59,13 @@ def check_files(session: Session) -> Iterator[Problem]:
         yield from (name_pending(stamp, given_up) for stamp in pending)
         for path, stamp in sorted(stamps.items()):
             if path not in present and not session.store.links.is_away(path) and not session.store.links.is_shut(path):
-                yield from _check_missing(reader, path, stamp, present)
+                yield from _check_missing(session, reader, path, stamp, present)
         forgotten = list(_list_forgotten(session, reader, {stamp.record for stamp in stamps.values()}))
         for head, place in forgotten:
             if place.is_missing:
-                is_own = any(known.ref.log == session.store.log for known in reader.list_versions(head.id))
-                yield _name_missing(head.path, head.id) if is_own else _name_awaited(head.path, head.id)
+                versions = reader.list_versions(head.id)
+                is_own = any(known.ref.log == session.store.log for known in versions)
+                yield _name_missing(session, head.path, versions) if is_own else _name_awaited(head.path, head.id)
         shut = [path for path in stamps if path not in present]
         shut += [head.path for head, place in forgotten if place.is_shut]
         yield from _name_closed(closed, shut)
@@ -81,7 +82,9 @@ def _name_closed(closed: Mapping[str, Problem], shut: Iterable[str]) -> Iterator
             yield problem
 
 
-def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: set[str]) -> Iterator[Problem]:
+def _check_missing(
+    session: Session, reader: IndexReader, path: str, stamp: FileStamp, present: set[str]
+) -> Iterator[Problem]:
     if stamp.record == COPY_MARK:
         return
     others = [other.path for other in reader.find_files_of(stamp.record)]
@@ -90,7 +93,7 @@ def _check_missing(reader: IndexReader, path: str, stamp: FileStamp, present: se
     if head is not None and head.status == "retired":
         return
     if is_transcript or not any(other in present for other in others):
-        yield _name_missing(path, stamp.record)
+        yield _name_missing(session, path, [*reader.list_versions(stamp.record), *reader.list_turns(stamp.record)])
 
 
 def _list_forgotten(
@@ -103,7 +106,13 @@ def _list_forgotten(
             yield head, locate(session, reader, head)
 
 
-def _name_missing(path: str, record: RecordId) -> Problem:
+def _name_missing(session: Session, path: str, versions: Sequence[VersionHead]) -> Problem:
+    record = versions[0].id
+    lost = sum(not is_kept(session, head.ref) for head in versions)
+    if lost:
+        message = f"the file of memory {record} is gone, and {lost} of its {len(versions)} versions are not here either"
+        mend = "Put it back, and the newest .onrecord, which has them."
+        return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
     message = f"the file of memory {record} is gone; its versions are kept"
     mend = f"Put it back, or see `onrecord history {record}`."
     return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
@@ -143,7 +152,7 @@ def _check_file(
     if head is None or stamp is None:
         return
     if head.kind == "event":
-        yield from check_transcript(reader, head.id, state.path, data)
+        yield from check_transcript(session, reader, head.id, state.path, data)
         return
     if head.status == "retired" and head.kind != "conflict":
         message = f"memory {head.id} is retired, so that `find` does not show this file"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onrecord.app.indexing import hash_text
+from onrecord.app.session import Session
+from onrecord.app.standing import is_kept
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.transcript import Block, parse_transcript
@@ -13,14 +15,19 @@ from onrecord.ports.index import IndexReader, VersionHead
 _SHOWN_MAX_COUNT = 5
 
 
-def check_transcript(reader: IndexReader, record: RecordId, path: str, data: bytes) -> Iterator[Problem]:
+def check_transcript(
+    session: Session, reader: IndexReader, record: RecordId, path: str, data: bytes
+) -> Iterator[Problem]:
     """Compare the blocks of a transcript with the turns that were captured; what is found are the captured ones."""
     parsed = parse_transcript(data, path)
     yield from parsed.problems
     captured = {head.turn.block: head for head in reader.list_turns(record) if head.turn is not None}
     found = {block.block for block in parsed.turns}
+    gone = captured.keys() - found
+    lost = {name for name in gone if not is_kept(session, captured[name].ref)}
     told = {
-        "not in the file any more; their versions are kept": [(0, name) for name in captured.keys() - found],
+        "not in the file any more; their versions are kept": [(0, name) for name in gone - lost],
+        "not in the file any more, and their versions are not here either": [(0, name) for name in lost],
         "not as they were captured; the captured ones are found and shown": [],
         "of nobody's capture; they are not found": [],
     }
