@@ -42,7 +42,7 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
 
 
 def is_kept(session: Session, ref: EntryRef) -> bool:
-    """Tell whether a version that the index knows is in the versions store: where an older vault lies it need not be."""
+    """Tell whether a version that the index knows is in the versions store; where an older vault lies it may not be."""
     try:
         return session.store.read_row(ref) is not None
     except (DamagedError, NewerFormatError, StorageFailedError):
