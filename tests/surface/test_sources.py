@@ -178,6 +178,15 @@ def test_a_folder_that_holds_the_vault_or_lies_in_another_one_is_refused(desk: D
         assert refused.error["hint"]
 
 
+def test_a_source_is_judged_by_where_it_lies_and_not_by_where_the_command_was_run(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = desk.write("CLAUDE.md", "kumquat builds need make\n")
+    monkeypatch.chdir(desk.ask.vault)
+    assert desk.add(kept).status == 0
+    assert desk.find("kumquat")
+
+
 def test_a_vault_that_is_moved_into_a_source_gives_nothing_to_it(desk: Desk) -> None:
     desk.ask("remember", "kumquat in the vault")
     desk.write("a.md", "kumquat beside it")

@@ -25,6 +25,7 @@ from onrecord.ports.store import Actor, Rollback
 from onrecord.ports.system import IdSource
 from onrecord.storage.files.adoption import ADOPTED_NAME, find_rollback, read_adoption, write_adoption
 from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.grants import carry_grants, drop_grants
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.lock import VaultLock
@@ -228,7 +229,7 @@ def adopt_vault(vault_folder: str, state_root: str, keys: KeyMaker, ids: IdSourc
             raise ConflictError("the vault goes on from what was acknowledged here; there is nothing to adopt")
         aside = f"{folder}{_ROLLED_BACK}{rollback.log}"
         with storage_errors("make the state folder"):
-            log = _prepare(folder + ".new", keys, ids, rollback, actor)
+            log = _prepare(folder, keys, ids, rollback, actor)
             _make_log_folder(vault_folder, log, keys.open(os.path.join(folder + ".new", KEY_NAME)).vkey())
             os.rename(folder, aside)
             try:
@@ -240,10 +241,15 @@ def adopt_vault(vault_folder: str, state_root: str, keys: KeyMaker, ids: IdSourc
     return aside
 
 
-def _prepare(new: str, keys: KeyMaker, ids: IdSource, rollback: Rollback, actor: Actor) -> LogId:
-    """Make a state folder, or go on with one that was begun, that tells what was given up; return its log."""
+def _prepare(folder: str, keys: KeyMaker, ids: IdSource, rollback: Rollback, actor: Actor) -> LogId:
+    """Make the state folder that takes the place of `folder`, or go on with one that was begun; return its log.
+
+    It tells what was given up, and allows what the old one allowed.
+    """
+    new = folder + ".new"
     if not _is_whole(new):
         _make_state(new, keys, ids)
+    carry_grants(folder, new)
     state = Disk(new)
     try:
         write_adoption(state, rollback, actor)
@@ -260,6 +266,7 @@ def _forget_adoption(folder: str) -> None:
         adoption = read_adoption(state)
         if adoption is not None and not os.path.isdir(f"{folder}{_ROLLED_BACK}{adoption.log}"):
             state.unlink(ADOPTED_NAME)
+            drop_grants(state)
     finally:
         state.close()
 
@@ -338,6 +345,7 @@ def _make_installation(vault_folder: str, folder: str, keys: KeyMaker, ids: IdSo
         log = find_log(new)
         if os.path.isdir(folder):
             # A hand left a folder without a head: a new installation begins, and doctor names the old folder.
+            carry_grants(folder, new)
             os.rename(folder, f"{folder}.headless-{log}")
         _make_log_folder(vault_folder, log, keys.open(os.path.join(new, KEY_NAME)).vkey())
         os.rename(new, folder)

@@ -19,7 +19,8 @@ from onrecord.ports.links import AllowedLink, LinkState
 from onrecord.storage.files.disk import Disk, Inode, storage_errors
 from onrecord.storage.files.scan import judge_file
 from onrecord.storage.files.seal import Seal
-from onrecord.storage.files.vault_config import is_vault
+from onrecord.storage.files.vault_config import is_vault, list_upwards
+from onrecord.storage.files.whereabouts import is_state_name
 
 LINKS_NAME = "links.json"
 # Nothing, or a file, is where a folder would be; ELOOP: a link further up, which is judged by itself.
@@ -243,17 +244,17 @@ class VaultLinks:
         for link in [*others, *self._list_foreign()]:
             if Inode(link.device, link.inode) in above or own in _list_above(link.target):
                 return "another link leads to this folder, to one in it or to one above it"
-        if any(is_vault(folder) for folder in _list_folders_above(target)):
+        if any(is_vault(folder) for folder in list_upwards(target)):
             return "the folder lies in another vault"
         return None
 
     def _list_foreign(self) -> Iterator[AllowedLink]:
-        """Yield the links that other vaults of this machine have allowed."""
+        """Yield the links that other vaults of this machine have allowed; a state folder set aside serves none."""
         root = os.path.join(self._state_root, "vaults")
         with suppress(OSError):
             for name in sorted(os.listdir(root)):
                 path = os.path.join(root, name, LINKS_NAME)
-                if self._state is not None and name != os.path.basename(self._state.root) and ".headless-" not in name:
+                if self._state is not None and name != os.path.basename(self._state.root) and is_state_name(name):
                     with suppress(OSError), open(path, "rb") as file:
                         yield from _parse(file.read())
 
@@ -308,19 +309,10 @@ def _parse(data: bytes) -> list[AllowedLink]:
     return [AllowedLink(*row) for row in rows]
 
 
-def _list_folders_above(path: str) -> Iterator[str]:
-    while True:
-        yield path
-        parent = os.path.dirname(path)
-        if parent == path:
-            return
-        path = parent
-
-
 def _list_above(path: str) -> list[Inode]:
     """Return what is a folder and all above it, as far as they can be looked at."""
     inodes = []
-    for folder in _list_folders_above(path):
+    for folder in list_upwards(path):
         with suppress(OSError):
             inodes.append(Inode.of(os.stat(folder)))
     return inodes

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import accumulate
 from typing import Final
 
 from onrecord.domain.errors import InvalidInputError, NotFoundError
@@ -25,7 +24,7 @@ from onrecord.domain.limits import (
 from onrecord.domain.near_names import find_near
 from onrecord.ports.native import LeftOut, NativeFile, NativeSource
 from onrecord.storage.files.scan import TIME_MAX_NS
-from onrecord.storage.files.vault_config import is_vault
+from onrecord.storage.files.vault_config import is_vault, list_upwards
 
 ENDINGS: Final = (".md", ".mdc", ".markdown", ".txt")
 
@@ -95,10 +94,8 @@ class SourceFiles:
             if os.path.realpath(folder).startswith(f"{path.rstrip('/')}/"):
                 reason = "the folder holds the vault, a folder that it has a link to, or the state folder"
                 raise InvalidInputError(reason, field="path", hint="Name the folders beside it, each as a source.")
-        above = os.path.dirname(path)
-        for folder in (path, *accumulate(above.strip("/").split("/"), "{}/{}".format, initial="")):
-            if is_vault(folder):
-                raise InvalidInputError(_OWN, field="path", hint=_OWN_HINT)
+        if any(is_vault(folder) for folder in list_upwards(path)):
+            raise InvalidInputError(_OWN, field="path", hint=_OWN_HINT)
 
     def list_files(self, source: NativeSource) -> Iterator[NativeFile | LeftOut]:
         """Yield the files of a source by folder and name, and what is left out."""

@@ -10,10 +10,10 @@ from onrecord.domain.errors import DamagedError, InvalidInputError, NewerFormatE
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.native import LeftOut, NativeFile, NativeSource
 from onrecord.storage.files.disk import Disk, storage_errors
+from onrecord.storage.files.grants import SOURCES_NAME
 from onrecord.storage.files.seal import Seal
 from onrecord.storage.files.source_files import SourceFiles
 
-SOURCES_NAME = "sources.json"
 _MAX_BYTES = 4 << 20
 _MEND = "Put it back from a copy of the state folder, or remove it and add the sources again."
 _MEMBERS = frozenset({"name", "path", "folder", "format", "agent", "owner_only"})

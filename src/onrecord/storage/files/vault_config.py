@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from onrecord.domain.errors import (
@@ -68,6 +69,16 @@ def is_vault(folder: str) -> bool:
     """Tell whether a folder is a vault, any one: it has a machine folder and a configuration."""
     has_machine_folder = os.path.isdir(os.path.join(folder, MACHINE_FOLDER))
     return has_machine_folder and os.path.lexists(os.path.join(folder, CONFIG_NAME))
+
+
+def list_upwards(path: str) -> Iterator[str]:
+    """Yield an absolute path and every folder above it, the root last."""
+    while True:
+        yield path
+        parent = os.path.dirname(path)
+        if parent == path:
+            return
+        path = parent
 
 
 def list_log_ids(folder: str) -> list[LogId]:

@@ -34,6 +34,11 @@ def find_pair(vault_folder: str) -> str:
     return f"{found.st_dev:x}-{found.st_ino:x}"
 
 
+def is_state_name(name: str) -> bool:
+    """Tell whether a folder's name is that of a state folder in use: one set aside, or begun, has more behind it."""
+    return re.fullmatch(r"[^.]+-[0-9a-f]+-[0-9a-f]+", name) is not None
+
+
 def find_other(vault_folder: str, root: str, pair: str) -> str:
     """Return the state folder of another vault id at this pair whose log lies in the vault, or "".
 
