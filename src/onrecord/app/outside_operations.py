@@ -80,12 +80,13 @@ SETTLE: Final = Operation(
         Argument("id", Kind.ID, "id of the conflict, all 12 characters", True, True),
         Argument("keep", Kind.CHOICE, _KEEP_HELP, True, choices=(*limits.CONFLICT_SIDES, "merge", "current")),
         Argument(
-            "expect", Kind.INTEGER, "version of the memory, if it has moved on", minimum=1, maximum=limits.INTEGER_MAX
+            "expect", Kind.INTEGER, "version of the memory, if it has moved on; current needs none",
+            minimum=1, maximum=limits.INTEGER_MAX,
         ),
         Argument("remove_copies", Kind.FLAG, "delete files of a sync program that hold a side"),
     ),
     ("id", "record", "version", "kept", "copies?", "removed?"),
-)
+)  # fmt: skip
 WATCH: Final = Operation(
     "watch",
     "Take in outside edits as they are saved, until ended; one line an event, with --json one object.",

@@ -20,6 +20,7 @@ from onrecord.app.session import Channel, Reply, Session
 from onrecord.app.sides import describe_sides
 from onrecord.app.update import locate_current
 from onrecord.domain.ancestry import is_ancestor
+from onrecord.domain.branches import says_the_same
 from onrecord.domain.conflict import OPEN, RESOLVED, STATUS_OF_STATE, Conflict
 from onrecord.domain.errors import (
     ConflictError,
@@ -116,7 +117,8 @@ def settle(session: Session, given: Mapping[str, object]) -> Reply:
     Raises:
         InvalidInputError, NotFoundError: as named.
         ConflictError: it is settled, or no merge can be had.
-        StaleVersionError: the memory has moved on and `expect` does not name its version.
+        StaleVersionError: the memory has moved on to what no side says, another than `current` is to be kept, and
+            `expect` does not name its version.
         ApprovalRequiredError: the caller is not the user, and a side is of a stronger origin than the caller's.
         DamagedError: the bytes of a side are nowhere.
         NotWritableError: nothing was stored.
@@ -134,7 +136,7 @@ def settle(session: Session, given: Mapping[str, object]) -> Reply:
 def _settle(session: Session, unit: WriteUnit, arguments: Mapping[str, object], reply: Reply) -> None:
     keep = str(arguments["keep"])
     case = _find_case(session, unit, RecordId(str(arguments["id"])), reply)
-    _check_current(session, case, arguments.get("expect"))
+    _check_current(session, case, keep, arguments.get("expect"))
     if session.caller.channel is not Channel.TERMINAL:
         strongest = min(
             get_trust(origin) for origin in (case.current.origin, *(row.draft.origin for row in case.sides))
@@ -179,15 +181,26 @@ def _find_case(session: Session, unit: WriteUnit, record: RecordId, reply: Reply
     return _Case(head, conflict, sides, current)
 
 
-def _check_current(session: Session, case: _Case, expect: object) -> None:
-    """Refuse to settle over a version that the caller has not seen."""
+def _check_current(session: Session, case: _Case, keep: str, expect: object) -> None:
+    """Refuse to settle over a version that the caller has not seen: one that says what no side says.
+
+    `current` writes over none, so that it needs no version; one that is named has to be the current one all the same.
+    """
     current = case.current
-    refs = [row.ref for row in case.sides]
-    if expect is None and (current.ref in refs or all(_comes_from(session, row, current.ref) for row in case.sides)):
+    if expect is None and (keep == _CURRENT or _is_seen(session, case)):
         return
     if expect != current.version:
-        hint = f"Read {current.id}; then repeat with --expect {current.version}."
+        hint = f"Read {current.id}; then repeat with --expect {current.version}, or keep `current`: what it says now."
         raise StaleVersionError(f"the memory has moved on to version {current.version}", field="expect", hint=hint)
+
+
+def _is_seen(session: Session, case: _Case) -> bool:
+    """Tell whether the current version is a side, says what one says, or is what all of them come from."""
+    now = session.store.read_row(case.current.ref)
+    if now is None:
+        return False
+    said = any(row.ref == now.ref or says_the_same(row.draft.data, now.draft.data, session.yaml) for row in case.sides)
+    return said or all(_comes_from(session, row, now.ref) for row in case.sides)
 
 
 def _plan_memory(session: Session, unit: WriteUnit, case: _Case, keep: str) -> Change:
@@ -228,8 +241,8 @@ def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> t
         return case.sides[number].draft.data, case.sides[number].draft.origin
     if len(case.sides) != 2:
         raise ConflictError("only two sides can be merged", field="keep")
-    # A side from which the current version comes stands for it: the user has gone on writing there.
-    one, other = (now if _comes_from(session, now, row.ref) else row for row in case.sides)
+    # The current version stands for a side from which it comes, as the user has gone on writing there, or that says so.
+    one, other = (now if _stands_for(session, now, row) else row for row in case.sides)
     is_seen = now.ref in (one.ref, other.ref) or all(_comes_from(session, row, now.ref) for row in case.sides)
     if one.ref == other.ref or not is_seen:
         raise ConflictError(
@@ -241,6 +254,10 @@ def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> t
     if data is None:
         raise ConflictError(f"no merge can be had: {reason}", field="keep", hint="Keep one side.")
     return data, choose_weakest(row.draft.origin for row in (one, other))
+
+
+def _stands_for(session: Session, now: VersionRow, row: VersionRow) -> bool:
+    return _comes_from(session, now, row.ref) or says_the_same(now.draft.data, row.draft.data, session.yaml)
 
 
 def _comes_from(session: Session, row: VersionRow, older: EntryRef) -> bool:

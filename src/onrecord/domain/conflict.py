@@ -138,6 +138,10 @@ def render_body(conflict: RecordId, title: str, sides: Sequence[Side], proposal:
     if proposal.text is not None:
         words.append(f"- `onrecord settle {conflict} --keep merge` keeps both, as merged above.")
     words.append(f"- Or edit the memory until it is right, then `onrecord settle {conflict} --keep current`.")
+    words.append(
+        "- A side or a merge that is to go over what was written since needs the version that it goes over:"
+        " `--expect N`, as `onrecord history` lists it."
+    )
     parts.append("## Settle\n\n" + "\n".join(words))
     return "\n\n".join(parts)
 
