@@ -127,3 +127,26 @@ def test_an_untouched_copy_of_a_conflict_or_a_transcript_asks_for_nothing(machin
     shutil.copy2(machine.vault / "events/s/x.md", machine.vault / "events/s/x 2.md")
     machine.call(lambda session: capture(session, {**turn, "turn": "t2", "text": "and more"}))
     assert "copy_unkept" not in [*tell(machine, "memories/default/both.md"), *tell(machine, "events/s/x 2.md")]
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize(
+    ("name", "is_of_a_program"),
+    [("draft.md", False), ("plan copy.md", False), ("plan.sync-conflict-20261130-120000-ABCDEFG.md", True)],
+)
+def test_only_a_copy_with_a_name_that_programs_give_is_said_to_be_of_a_sync_program(
+    machine: Machine, name: str, *, is_of_a_program: bool, is_edited: bool
+) -> None:
+    path = f"memories/default/{name}"
+    (machine.vault / COPY).rename(machine.vault / path)
+    append(machine, path if is_edited else PLAN, "bring tea")
+    machine.find("everybody")
+
+    def ask(session: Session) -> list[str]:
+        findings = diagnose(session, {}).data["findings"]
+        assert isinstance(findings, list)
+        return [item["message"] for item in findings if item["path"] == path]
+
+    (message,) = machine.call(ask)
+    assert ("sync program left" in message) is is_of_a_program
+    assert "its text is kept as version" in message

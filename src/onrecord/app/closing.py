@@ -144,7 +144,7 @@ def plan_resolution(
 
 
 def clear_files(session: Session, unit: WriteUnit) -> None:
-    """Delete the files of closed conflicts, and a sync program's copies of them, which hold what OnRecord wrote.
+    """Delete the files of closed conflicts, and the copies of them, which hold what OnRecord wrote.
 
     So is the file that another installation made of an open one, under another name than the version that is shown.
     A file in which a hand wrote stays, as does one that has not arrived whole.

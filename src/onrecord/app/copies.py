@@ -1,4 +1,4 @@
-"""Files that a sync program left beside a memory's own: texts that stand aside, never memories of their own."""
+"""Copies that a sync program or a person left beside a memory's own file: texts that stand aside, never memories of their own."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def _name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Differen
 
 
 def _name_copy(session: Session, stamp: FileStamp) -> Iterator[Difference]:
-    """Explain a copy that a sync program left: of which version that stands aside it is the file."""
+    """Explain a copy: of which version that stands aside it is the file."""
     try:
         row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
     except (DamagedError, NewerFormatError):

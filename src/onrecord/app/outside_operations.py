@@ -83,7 +83,7 @@ SETTLE: Final = Operation(
             "expect", Kind.INTEGER, "version of the memory, if it has moved on; current needs none",
             minimum=1, maximum=limits.INTEGER_MAX,
         ),
-        Argument("remove_copies", Kind.FLAG, "delete files of a sync program that hold a side"),
+        Argument("remove_copies", Kind.FLAG, "delete the copies that hold a side"),
     ),
     ("id", "record", "version", "kept", "copies?", "removed?"),
 )  # fmt: skip

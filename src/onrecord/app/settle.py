@@ -111,7 +111,7 @@ def settle(session: Session, given: Mapping[str, object]) -> Reply:
         given: Arguments of the operation `settle`.
 
     Returns:
-        data: id, record, version, kept; copies[], paths of the files that a sync program left and that hold a side;
+        data: id, record, version, kept; copies[], paths of the copies that hold a side;
         removed[], those of them that were deleted.
 
     Raises:
@@ -280,7 +280,7 @@ def _tell_copies(session: Session, unit: WriteUnit, case: _Case, reply: Reply, *
     left = sorted(found.keys() - set(removed))
     if left:
         reply.data["copies"] = left
-        reply.warnings.append("files of a sync program hold a side; they are yours (--remove-copies deletes them)")
+        reply.warnings.append("copies beside the file hold a side; they are yours (--remove-copies deletes them)")
 
 
 def _remove_copies(unit: WriteUnit, hashes: Mapping[str, bytes], reply: Reply) -> list[str]:

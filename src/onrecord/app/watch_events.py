@@ -42,7 +42,7 @@ class Event:
     Attributes:
         kind: `version` (a version or turn that was taken in, made here or elsewhere), `moved` (a file was renamed),
             `missing` (the file of a memory is gone), `back` (it is there again), `retired` (its memory is retired),
-            `copy` (a sync program left a copy of a file), `displaced` (the text of an edit was kept aside), `conflict`
+            `copy` (a copy of a file lies beside it), `displaced` (the text of an edit was kept aside), `conflict`
             (one was opened or settled), `problem` (a file cannot be read as it was meant, or at all), `mended` (what
             could not be read at all can be, or is gone), `watching` (all files were compared and the vault is
             watched), `offline` (it cannot be used now; the loop tries again).

@@ -112,6 +112,11 @@ def is_named_copy(path: str) -> bool:
     return any(name.is_certain for name in list_originals(path))
 
 
+def describe_copy(path: str) -> str:
+    """Return what a copy is called to a person: who left it is known where only a sync program gives such a name."""
+    return "a copy that a sync program left" if is_named_copy(path) else "a copy, made by hand or by a program"
+
+
 def _find_certain(stem: str) -> list[str]:
     for pattern in _CERTAIN:
         match = pattern.fullmatch(stem)

@@ -271,7 +271,7 @@ CHECKS: Final = (
             Code("unknown_file", (_WARNING,), "the file is not taken in yet", "Run `onrecord reindex`."),
             Code("edited_outside", (_WARNING,), "the file was edited outside and is not taken in yet",
                  "Run any onrecord command."),
-            Code("sync_copy", (_INFO,), "a sync program left a copy of a memory's file, whose text is kept",
+            Code("sync_copy", (_INFO,), "a copy of a memory's file, of a sync program or by hand; its text is kept",
                  "It may be deleted."),
             Code("copy_unkept", (_WARNING,), "a copy of a conflict or a transcript says what is kept nowhere",
                  "Write what it says into a file of its own, without the id line; then delete the copy."),
@@ -307,7 +307,7 @@ CHECKS: Final = (
         (
             Code("displaced_edit", (_WARNING,), "an edit made outside gave way to a write and is kept as a version",
                  "Compare with `onrecord read ID --version N`."),
-            Code("conflict_copy", (_WARNING,), "a sync program left a copy of a file; its text is kept as a version",
+            Code("conflict_copy", (_WARNING,), "a copy, of a sync program or by hand; its text is kept as a version",
                  "`onrecord conflicts` lists what it is part of; `settle --remove-copies` deletes it."),
         ),
     ),

@@ -10,6 +10,7 @@ from onrecord.app.proposals import find_open
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import is_marked
+from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.merge_marks import split_marked
@@ -54,7 +55,7 @@ def _list_conflicts_between(session: Session, reader: IndexReader, stamp: FileSt
 def check_displaced(session: Session) -> Iterator[Problem]:
     """Yield a problem for each outside text that stands aside and is neither merged nor settled.
 
-    It gave way to a write, or is of a copy that a sync program left; of sides of a marked file the file itself tells.
+    It gave way to a write, or is of a copy; of sides of a marked file the file itself tells.
     """
     with session.index.read() as reader:
         waiting = {head.ref for head in reader.list_unsettled(session.store.log, _ALL)}
@@ -85,7 +86,8 @@ def _name_aside(session: Session, head: VersionHead, path: str, places: Sequence
     if row is None or row.actor == DISPLACING:
         yield describe_displaced(path, head.id, head.version)
     elif head.path != path:
-        message = f"a copy that a sync program left of {path[-120:]!r}; it is kept as version {head.version}"
+        kept = f"its text is kept as version {head.version} beside {path[-120:]!r}"
+        message = f"{describe_copy(head.path)}; {kept}"
         mend = f"Compare with `onrecord read {head.id} --version {head.version}`, then settle (`onrecord conflicts`)."
         if not places:
             message = f"the copy {head.path[-120:]!r} of this file is gone; its text is kept as version {head.version}"

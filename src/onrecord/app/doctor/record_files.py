@@ -18,6 +18,7 @@ from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import is_kept, name_behind, name_pending
+from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
@@ -182,7 +183,8 @@ def _name_copy(session: Session, reader: IndexReader, stamp: FileStamp, data: by
     if row is None or (row.draft.mode == "displaced" and reader.find_conflicts((row.draft.id,))):
         return
     if row.draft.data == data:
-        message = f"a sync program left this copy; its text is kept as version {row.draft.version} of {row.draft.id}"
+        kept = f"its text is kept as version {row.draft.version} of {row.draft.id}"
+        message = f"{describe_copy(stamp.path)}; {kept}"
         yield Problem(stamp.path, 0, "sync_copy", Severity.INFO, message, "It may be deleted.")
     elif new := _list_new_lines(session, reader, row.draft, data):
         what = "transcript" if row.draft.kind == "event" else row.draft.kind
