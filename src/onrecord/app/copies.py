@@ -1,4 +1,4 @@
-"""Copies that a sync program or a person left beside a memory's own file: texts that stand aside, never memories of their own."""
+"""Copies beside a memory's own file, of a sync program or by hand: texts that stand aside, never memories of their own."""
 
 from __future__ import annotations
 
