@@ -1,4 +1,4 @@
-"""Copies beside a memory's own file, of a sync program or by hand: texts that stand aside, never memories of their own."""
+"""Copies beside a memory's own file, of a sync program or by hand: texts that stand aside, no memories of their own."""
 
 from __future__ import annotations
 
