@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,41 @@ def test_a_log_that_was_here_and_is_gone_is_a_fault(machines: tuple[Machine, Mac
     shutil.rmtree(second.vault / ".onrecord" / first.log)
     assert judge(second)["verdict"] == "BROKEN"
     assert "log_cut_back" in list_codes(second)
+
+
+def list_broken(machine: Machine) -> list[dict[str, Any]]:
+    given = {"deep": True}
+    found = machine.call(lambda session: diagnose(session, given, Ed25519Verifier()).data["findings"])
+    return [item for item in found if item["code"] == "ledger_broken"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kept", [0, None])
+def test_the_log_that_is_cut_back_is_named_and_not_the_log_that_tells_of_it(
+    machines: tuple[Machine, Machine], kept: int | None
+) -> None:
+    first, second = machines
+    log = first.log
+    if kept is None:
+        shutil.rmtree(second.vault / ".onrecord" / log)
+    else:
+        cut_back(second, log, kept)
+    (broken,) = list_broken(second)
+    assert broken["path"] == f".onrecord/{log}"
+    assert "from the machine that writes it" in broken["mend"]
+
+
+def test_the_log_that_is_forked_is_named_and_not_the_log_that_tells_of_it(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    log = first.log
+    cut_back(second, log, 2)
+    other = second.vault / f".onrecord/{log}/ledger/00000000.jsonl"
+    lines = other.read_bytes().splitlines(keepends=True)
+    third = json.loads(lines[1]) | {"seq": 2, "cseq": 2}
+    other.write_bytes(b"".join([*lines, json.dumps(third, sort_keys=True, separators=(",", ":")).encode() + b"\n"]))
+    own = next(item for item in judge(second)["logs"] if item["log"] == second.log)
+    assert own["fault"]["code"] == "fork"
+    assert second.log not in {item["path"].split("/")[1] for item in judge(second)["differences"]}
+    assert f".onrecord/{second.log}" not in {item["path"] for item in list_broken(second)}
 
 
 def test_what_another_machine_saw_and_has_not_come_here_is_waited_for(

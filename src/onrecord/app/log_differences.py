@@ -76,6 +76,9 @@ def _name_row(path: str, item: RowFault) -> Difference:
 
 def _name_fault(log: LogId, fault: Fault, expected: str, found: str) -> Difference:
     code = fault.code
+    if fault.other:
+        path, message = f".onrecord/{fault.other}/ledger", f"{fault.message}: entry {fault.seq} of {log} says so"
+        return Difference(path, code.value, message, "", 0, expected, "", name_mend(code))
     part = "/versions" if code in ROWS else "/checkpoint" if code in SIGNED else "" if fault.seq is None else "/ledger"
     place = "" if fault.seq is None else f"entry {fault.seq}: "
     message = f"{place}{fault.message}"

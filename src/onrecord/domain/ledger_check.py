@@ -290,7 +290,7 @@ class _LogCheck:
         return None
 
     def _judge_seen(self) -> Fault | None:
-        faults: list[tuple[Seq, FaultCode]] = []
+        faults: list[tuple[Seq, FaultCode, LogId]] = []
         for log in {**self._seen, **self._given_up}:
             heads, given_up = self._seen.get(log, []), self._given_up.get(log, [])
             sizes = {head.size for _, head in [*heads, *given_up]}
@@ -300,12 +300,13 @@ class _LogCheck:
                 self._cut_back.append(CutBack(log, max(size for _, size in gone), there))
             self._waiting += sum(head.size > there for _, head in heads) - len(gone)
             self._waiting += sum(roots.get(head.size) != head.root for _, head in given_up)
-            faults += [(seq, FaultCode.CUT_BACK) for seq, _ in gone]
-            faults += [(seq, FaultCode.FORK) for seq, head in heads if roots.get(head.size, head.root) != head.root]
+            faults += [(seq, FaultCode.CUT_BACK, log) for seq, _ in gone]
+            forked = [seq for seq, head in heads if roots.get(head.size, head.root) != head.root]
+            faults += [(seq, FaultCode.FORK, log) for seq in forked]
         if not faults:
             return None
-        seq, code = min(faults)
-        return Fault(code, seq)
+        seq, code, other = min(faults)
+        return Fault(code, seq, other)
 
     def _was_here(self, log: LogId, head: Head) -> bool:
         return self._material.was_here and head.size not in self._material.given_up.get(log, ())

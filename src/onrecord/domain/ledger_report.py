@@ -95,10 +95,17 @@ MESSAGES: Final[Mapping[FaultCode, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first place that contradicts: `seq` of the entry, or None where it is a head."""
+    """The first place that contradicts.
+
+    Attributes:
+        code: What contradicts.
+        seq: Number of the entry, None where it is a head.
+        other: The log at fault where it is another one, which the entry had named otherwise.
+    """
 
     code: FaultCode
     seq: Seq | None = None
+    other: LogId | None = None
 
     @property
     def message(self) -> str:

@@ -188,7 +188,7 @@ CHECKS: Final = (
         "ledger.proof",
         "Every log verifies: tree, counters, keys, signatures, heads",
         (Code("ledger_broken", (_CRITICAL,), "the verification of a log fails",
-              "`onrecord verify` explains it; put the log's folder back from a copy."),),
+              "The finding says it, by the log at fault; `onrecord verify` explains it."),),
         is_deep=True,
     ),
     Check(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onrecord.app.current import Current
+from onrecord.app.differences import name_mend
 from onrecord.app.log_differences import read_signed_size
 from onrecord.app.log_losses import MEND as CUT_BACK_MEND
 from onrecord.app.log_losses import find_cut_back, list_given_up
@@ -12,8 +13,11 @@ from onrecord.app.log_material import check_every_log, list_erased
 from onrecord.app.log_rows import walk_rows
 from onrecord.app.session import Session
 from onrecord.app.waiting import ROWS_WAITING
+from onrecord.domain.ledger_report import Fault, FaultCode
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
+
+_CUT_BACK = Fault(FaultCode.CUT_BACK)
 
 
 def check_logs(session: Session) -> Iterator[Problem]:
@@ -61,11 +65,14 @@ def check_seen(session: Session) -> Iterator[Problem]:
 
 
 def check_proofs(session: Session, verifier: Verifier) -> Iterator[Problem]:
-    """Yield a problem for each log whose verification fails."""
+    """Yield a problem for each log whose verification fails, at the log at fault, which may be another one."""
     for report in (item.report for item in check_every_log(session, verifier, Current())):
-        if report.fault is not None:
-            place = "" if report.fault.seq is None else f"entry {report.fault.seq}: "
-            seen = f"{report.fault.code.value} after {report.head.size} entries"
-            path = f".onrecord/{report.log}"
-            message = f"{place}{report.fault.message}"
-            yield Problem(path, 0, "ledger_broken", Severity.CRITICAL, message, evidence=seen)
+        fault = report.fault
+        blamed = {item.log: _CUT_BACK for item in report.cut_back}
+        if fault is not None:
+            blamed.setdefault(fault.other or report.log, fault)
+        for log, found in blamed.items():
+            place = "" if found.seq is None or found.other else f"entry {found.seq}: "
+            seen = f"{found.code.value} after {report.head.size} entries" if log == report.log else found.code.value
+            message, mend = f"{place}{found.message}", name_mend(found.code)
+            yield Problem(f".onrecord/{log}", 0, "ledger_broken", Severity.CRITICAL, message, mend, seen)
