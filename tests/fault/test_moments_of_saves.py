@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
+import onrecord.app.reconcile as reconciling
 from onrecord.app.find import find
 from onrecord.app.read import read
+from onrecord.app.reconcile import reconcile
+from onrecord.app.session import Reply
+from onrecord.domain.record import Record, read_record
+from onrecord.ports.store import VersionRow
+from onrecord.ports.yaml_reader import YamlReader
 from onrecord.storage.files.disk import Disk
 from tests.fault.test_saves import FIRST, NOTE, SECOND, Desk, list_reasons
-from tests.vaults import open_session
+from tests.vaults import check_verifies, make_vault, open_session
 
 
 @pytest.mark.parametrize("is_same_text", [False, True])
@@ -67,4 +73,31 @@ def test_a_file_that_changes_behind_the_look_at_it_is_never_shown_as_the_version
     Late.is_armed = True
     (hit,) = find(session, {"query": "kettle", "mode": "full"}).data["results"]  # type: ignore[misc]
     assert hit["text"] == FIRST
+    session.close()
+
+
+def test_a_file_that_is_renamed_to_and_fro_while_it_is_looked_at_stays_one_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_vault(tmp_path / "vault")
+    folder = tmp_path / "vault" / "memories" / "default"
+    folder.mkdir(parents=True)
+    here, there = folder / "note.md", folder / "renamed.md"
+    here.write_text("the kettle of the third floor is green\n")
+    session = open_session(tmp_path / "vault", tmp_path / "state")
+    here.rename(there)
+
+    def read_and_rename(data: bytes, path: str, yaml: YamlReader) -> Record:
+        there.rename(here)
+        return read_record(data, path, yaml)
+
+    monkeypatch.setattr(reconciling, "read_record", read_and_rename)
+    reconcile(session, Reply(), wait_s=None)
+    assert here.exists(), "it was renamed back"
+    monkeypatch.undo()
+    reconcile(session, Reply(), wait_s=None)
+    assert len({row.draft.id for row in session.store.read_rows(session.store.log) if isinstance(row, VersionRow)}) == 1
+    (hit,) = find(session, {"query": "kettle"}).data["results"]  # type: ignore[misc]
+    assert hit["version"] == 1
+    check_verifies(session)
     session.close()

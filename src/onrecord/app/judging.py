@@ -81,7 +81,7 @@ def judge_file(
     if earlier and (head.kind == "conflict" or not _is_revert(session, reader, head, earlier, held)):
         return Judgement(head.id, earlier[-1].ref)
     claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
-    base = held or claimed or head
+    base = _choose_base(session, held, claimed) or head
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
     parents, is_branch = plan_edit(session, reader, found, head, base, stamps)
     origin = weigh_origin(reader, head.id, found.text_sha256, draft.origin)
@@ -140,6 +140,17 @@ def _find_held(
     moved = [stamp for stamp in stamps if (stamp.device, stamp.inode) == (state.device, state.inode)]
     held = (_find_version(reader, head.id, stamp.ref) for stamp in (*own, *moved))
     return next((version for version in held if version is not None), None)
+
+
+def _choose_base(session: Session, held: VersionHead | None, claimed: VersionHead | None) -> VersionHead | None:
+    """Return the version that an edit was made from: the one held, or a later own one that the file names.
+
+    What a writer that died put there had no time to be seen.
+    """
+    if held is None or claimed is None:
+        return held or claimed
+    is_own = held.ref.log == claimed.ref.log == session.store.log
+    return claimed if is_own and claimed.ref.seq > held.ref.seq else held
 
 
 def _find_version(reader: IndexReader, record: RecordId, ref: EntryRef | None) -> VersionHead | None:

@@ -16,6 +16,14 @@ def has_left(store: VaultStore, path: str, state: FileState) -> bool:
     return there is None or (is_itself and is_respelled(path, state.path))
 
 
+def has_vanished(store: VaultStore, path: str, record: RecordId | None) -> bool:
+    """Tell whether a file that holds no known record is gone from where it was read: renamed in that moment.
+
+    It may be back in the place of the record that says the same; a later comparison meets it where it is.
+    """
+    return record is None and store.stat_file(path) is None
+
+
 def list_left_places(store: VaultStore, reader: IndexReader, record: RecordId, state: FileState) -> list[str]:
     """Return the known paths of a record that its file has left for where it is, another spelling of it included.
 

@@ -17,7 +17,7 @@ from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, I
 from onrecord.app.indexing import build_version
 from onrecord.app.intake import Intake
 from onrecord.app.judging import Judgement, judge_file
-from onrecord.app.leaving import is_stray, list_left_places
+from onrecord.app.leaving import has_vanished, is_stray, list_left_places
 from onrecord.app.marked import find_sides, keep_sides
 from onrecord.app.moves import record_moves, record_strays
 from onrecord.app.pending import build_loose, find_awaited
@@ -242,8 +242,8 @@ class _Pass:
             if self._waits(reader, found, stamp):
                 return True
             identity = self.identities.identify(reader, found, is_last=is_last)
-            if identity is None:
-                return False
+            if identity is None or has_vanished(self._session.store, state.path, identity.known):
+                return identity is not None
             if self._may_hold and may_be_copy(self._session, reader, found, identity.known):
                 self.held.append(state)
                 return True

@@ -21,6 +21,7 @@ from onrecord.app.arrivals import (
     spoil_retired,
 )
 from onrecord.app.comparison import CALL_PIECES, Comparison
+from onrecord.app.last_seen import LastSeen, renew_stamps
 from onrecord.app.settling import Settling
 from onrecord.app.stamps import hash_data, stamp_placed
 from onrecord.app.told_rows import read_told_rows
@@ -243,6 +244,7 @@ class Session:
         taken = 0
         is_known = True
         documents: list[Document] = []
+        own: list[VersionRow] = []
         said: set[bytes] = set()
         last = first - 1
         rows = self.store.read_rows(head.log, first) if head.is_own else read_told_rows(self.store, head.log, first)
@@ -254,13 +256,15 @@ class Session:
             documents.extend(self.build(row, self.yaml))
             taken += 1
             last = row.ref.seq
-            if not head.is_own and row.draft.turn is None and row.draft.mode != "displaced":
+            if head.is_own and first:  # an index without a row of it has no stamp of one
+                own.append(row)
+            elif not head.is_own and row.draft.turn is None and row.draft.mode != "displaced":
                 said.add(hash_data(row.draft.data))
             if len(documents) >= _BATCH_ROWS:
-                self._apply_rows(head, documents, last + 1 if is_known else None)
-                documents = []
+                self._apply_rows(head, documents, last + 1 if is_known else None, own)
+                documents, own = [], []
         mark = find_mark(self.store, head, first, last)
-        self._apply_rows(head, documents, mark if is_known and mark > first else None)
+        self._apply_rows(head, documents, mark if is_known and mark > first else None, own)
         with self.index.read() as reader:
             self.settling.put_off.update(list_said_copies(reader, said))
             moved = list_moved(self.store, reader, head.log, first) if not head.is_own else []
@@ -269,11 +273,17 @@ class Session:
             self.index.apply(IndexBatch(touched={known.id for known in moved}))
         return taken
 
-    def _apply_rows(self, head: LogHead, documents: Sequence[Document], mark: int | None) -> None:
+    def _apply_rows(
+        self, head: LogHead, documents: Sequence[Document], mark: int | None, own: Sequence[VersionRow]
+    ) -> None:
         touched: Collection[RecordId] = ()
         spoiled: Sequence[FileStamp] = ()
         yielded: list[str] = []
-        if documents and not head.is_own:
+        seen = LastSeen()
+        if own:
+            with self.index.read() as reader:
+                seen = renew_stamps(self.store, reader, own)
+        elif documents:
             heads = [document.head for document in documents]
             with self.index.read() as reader:
                 touched = list_touched(reader, heads)
@@ -283,8 +293,8 @@ class Session:
                 self.settling.put_off.update(list_shared_places(reader, heads), looked)
         if documents or mark is not None:
             marks = {head.log: mark} if mark is not None else {}
-            removed = [*yielded, *(stamp.path for stamp in spoiled if is_named_copy(stamp.path))]
-            files = [stamp for stamp in spoiled if stamp.path not in removed]
+            removed = [*seen.left, *yielded, *(stamp.path for stamp in spoiled if is_named_copy(stamp.path))]
+            files = [*seen.stamps, *(stamp for stamp in spoiled if stamp.path not in removed)]
             batch = IndexBatch(documents, files=files, removed_files=removed, watermarks=marks, touched=touched)
             self.index.apply(batch)
 
