@@ -8,6 +8,7 @@ import pytest
 
 from onrecord.app.session import Session
 from onrecord.app.update import update
+from onrecord.domain.limits import TWINS_ALIKE_MAX_COUNT
 from onrecord.ports.store import VersionRow
 from tests.fault.test_known_bytes import list_modes, reindex, show
 from tests.machines import Machine, bring_file, bring_log, make_two
@@ -255,3 +256,30 @@ def test_a_renamed_note_whose_file_comes_before_its_log_is_one_record_once_the_l
         assert get_status(machine, gone) == "retired"
         reindex(machine)
         assert machine.find("tea") == [(kept, 1)]
+
+
+@pytest.mark.parametrize("is_too_many", [False, True])
+def test_a_renamed_note_is_joined_while_no_more_records_say_the_same_than_the_limit(
+    machines: tuple[Machine, Machine], *, is_too_many: bool
+) -> None:
+    first, second = machines
+    for number in range(TWINS_ALIKE_MAX_COUNT - 2 + is_too_many):  # and the two that may be one
+        (first.vault / f"memories/default/other {number}.md").write_text("green tea at four\n")
+    first.find("tea")
+    others = {row.draft.id for row in first.call(list_own_rows)}
+    write(first, "green tea at four\n")
+    (kept,) = {row.draft.id for row in first.call(list_own_rows)} - others
+    (first.vault / NOTE).rename(first.vault / "memories/default/moved.md")
+    first.clock.pass_s(1)
+    first.find("tea")
+    second.clock.pass_s(60)
+    bring_file(first, second, "memories/default/moved.md")
+    gone = second.find("tea")[0][0]
+    meet(first, second)
+    assert get_status(second, gone) == ("current" if is_too_many else "retired")
+    assert get_status(second, kept) == "current"
+
+
+def list_own_rows(session: Session) -> list[VersionRow]:
+    rows = session.store.read_rows(session.store.log)
+    return [row for row in rows if isinstance(row, VersionRow)]

@@ -17,11 +17,10 @@ from onrecord.app.session import Reply, Session
 from onrecord.domain.heads import order_of
 from onrecord.domain.ids import RecordId
 from onrecord.domain.likeness import is_likely_edit
+from onrecord.domain.limits import TWINS_ALIKE_MAX_COUNT
 from onrecord.domain.record import read_record
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, VersionRow, WriteUnit
-
-_ALIKE_MAX_COUNT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def _list_moved(reader: IndexReader, told: ToldPlaces, one: Twin) -> set[RecordI
     """Return the records that say the same, of which one or the other was moved; of too many alike none is told."""
     moved = told.list_moved()
     same = {head.id for head in reader.find_by_text(None, one.heads[-1].text_sha256)} if moved else set()
-    if len(same) > _ALIKE_MAX_COUNT:
+    if len(same) > TWINS_ALIKE_MAX_COUNT:
         return set()
     return same if one.record in moved else {record for record in same if record in moved}
 
