@@ -6,6 +6,7 @@ never ends. What grows while it is read is read as far as it went when it was lo
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
@@ -17,6 +18,8 @@ from onrecord.domain.near_names import find_near
 from onrecord.ports.sources import SourceFile
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _VAULT_MARK, _VAULT_CONFIG = ".onrecord", "onrecord.toml"
 _OUTSIDE = "Import what lies outside of it; a note that is moved to memories/ of the vault is taken in as it is."
 _NO_FILE = "not a regular file"
@@ -38,12 +41,13 @@ def read_tree(root: str, closed: Sequence[str] = ()) -> Iterator[SourceFile]:
     mode = _look(root, "Give a folder of Markdown files, or one of them.")
     _check_outside(root, closed)
     if stat.S_ISREG(mode):
-        yield _read_one(os.path.realpath(root), os.path.basename(root))
+        folder, name = os.path.split(os.path.realpath(root))
+        yield _read_one(folder, name, os.path.basename(root))
         return
     if not stat.S_ISDIR(mode):
         raise InvalidInputError(f"{_NO_FILE} or folder", field="path", hint="Give a folder of Markdown files.")
-    for path, relative, problem in list(_list_tree(root, {os.path.realpath(folder) for folder in closed})):
-        yield SourceFile(_show(relative), b"", problem) if problem else _read_one(path, relative)
+    for relative, problem in list(_list_tree(root, {os.path.realpath(folder) for folder in closed})):
+        yield SourceFile(_show(relative), b"", problem) if problem else _read_one(root, relative, relative)
 
 
 def _check_outside(root: str, closed: Sequence[str]) -> None:
@@ -82,8 +86,8 @@ def _find_beside(path: str) -> str | None:
         return None
 
 
-def _list_tree(root: str, closed: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield path, path below the root, and why it is not read (or nothing), by folder and name.
+def _list_tree(root: str, closed: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield path below the root, and why it is not read (or nothing), by folder and name.
 
     A vault, or a closed folder, is passed over as a whole: an import would take in its own copies, each time more.
     """
@@ -95,7 +99,7 @@ def _list_tree(root: str, closed: Collection[str]) -> Iterator[tuple[str, str, s
     for folder, folders, names in os.walk(root, onerror=note):
         if os.path.isdir(os.path.join(folder, _VAULT_MARK)) or os.path.realpath(folder) in closed:
             folders.clear()
-            yield folder, _relate(root, folder), "a vault is not taken in: its memories are kept already"
+            yield _relate(root, folder), "a vault is not taken in: its memories are kept already"
             continue
         folders.sort()
         for name in list(folders):
@@ -103,11 +107,11 @@ def _list_tree(root: str, closed: Collection[str]) -> Iterator[tuple[str, str, s
             if name.startswith(".") or os.path.islink(path):
                 folders.remove(name)
                 problem = "a hidden folder is not read" if name.startswith(".") else "a linked folder is not followed"
-                yield path, _relate(root, path), problem
+                yield _relate(root, path), problem
         for name in sorted(names):
             path = os.path.join(folder, name)
-            yield path, _relate(root, path), _judge_name(name)
-    yield from ((path, _relate(root, path), problem) for path, problem in unread)
+            yield _relate(root, path), _judge_name(name)
+    yield from ((_relate(root, path), problem) for path, problem in unread)
 
 
 def _judge_name(name: str) -> str:
@@ -125,18 +129,18 @@ def _show(relative: str) -> str:
     return os.fsencode(relative).decode(errors="replace")
 
 
-def _read_one(path: str, relative: str) -> SourceFile:
+def _read_one(folder: str, inner: str, relative: str) -> SourceFile:
     try:
         relative.encode()
     except UnicodeEncodeError:
         return SourceFile(_show(relative), b"", "the file's name is not UTF-8")
     try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return SourceFile(relative, b"", "a link or special file is not followed")
-        with _open_regular(path) as file:
+        with _open_below(folder, inner) as file:
             data = file.read(RECORD_FILE_MAX_BYTES + 1)
     except OSError as error:
-        return SourceFile(relative, b"", f"the file cannot be read: {error.strerror or _NO_FILE}")
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) or str(error) == _NO_FILE:
+            return SourceFile(relative, b"", "a link or special file is not followed")
+        return SourceFile(relative, b"", f"the file cannot be read: {error.strerror}")
     if len(data) > RECORD_FILE_MAX_BYTES:
         return SourceFile(relative, b"", f"the file is above {RECORD_FILE_MAX_BYTES} bytes")
     if not data.strip():
@@ -144,13 +148,32 @@ def _read_one(path: str, relative: str) -> SourceFile:
     return SourceFile(relative, data)
 
 
-def _open_regular(path: str) -> BinaryIO:
-    """Open a regular file, and no other kind even if it takes the file's place meanwhile.
+def _open_below(folder: str, inner: str) -> BinaryIO:
+    """Open a regular file below a folder part by part: no link that takes the place of one since is followed.
 
     Raises:
         OSError: it cannot be opened, or is of another kind.
     """
-    descriptor = os.open(path, _OPEN_FLAGS)
+    *parts, name = inner.split("/")
+    fd = os.open(folder, _FOLDER_FLAGS)
+    try:
+        for part in parts:
+            next_fd = os.open(part, _FOLDER_FLAGS | _NO_LINK, dir_fd=fd)
+            os.close(fd)
+            fd = next_fd
+        if not stat.S_ISREG(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
+            raise OSError(_NO_FILE)
+        return _check_opened(os.open(name, _OPEN_FLAGS | _NO_LINK, dir_fd=fd))
+    finally:
+        os.close(fd)
+
+
+def _check_opened(descriptor: int) -> BinaryIO:
+    """Return an opened regular file, and no other kind even if it has taken the file's place meanwhile.
+
+    Raises:
+        OSError: it is of another kind, and closed.
+    """
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(_NO_FILE)
@@ -173,7 +196,7 @@ def read_lines(source: str | BinaryIO) -> Iterator[bytes]:
     if not stat.S_ISREG(_look(source, hint)):
         raise InvalidInputError(_NO_FILE, field="path", hint=hint)
     try:
-        with _open_regular(source) as file:
+        with _check_opened(os.open(source, _OPEN_FLAGS)) as file:
             yield from _cut_lines(file, os.fstat(file.fileno()).st_size)
     except OSError as error:
         reason = f"the file cannot be read: {error.strerror or _NO_FILE}"
