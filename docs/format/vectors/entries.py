@@ -19,8 +19,8 @@ key.rotate: key sig
 key.compromise: key n
 cred.create cred.revoke: to? level?
 clock.jump: off
-record.create: rec ver kind origin body [status protection refs from ws]
-record.update: rec ver kind origin body from [status protection refs ws appr]
+record.create: rec ver kind origin body [refs from ws]
+record.update: rec ver kind origin body from [refs ws appr]
 record.observe: rec ver kind origin body [from refs]
 record.displace: rec ver kind origin body from
 record.move: rec ver to place
@@ -33,7 +33,7 @@ record.approve record.reject: rec ver from [body kind origin cause appr level]
 record.suspect: rec ver refs
 record.link: rec ver refs
 event.append: rec ver kind origin turn body
-fact.assert fact.end fact.retract fact.correct: rec ver kind origin body [from refs status appr]
+fact.assert fact.end fact.retract fact.correct: rec ver kind origin body [from refs appr]
 entity.merge entity.alias entity.separate: rec ver kind origin body from [refs appr level]
 belief.form belief.revise belief.fall: rec ver kind origin body [from refs cause]
 conflict.open: rec ver kind origin body refs det
@@ -246,6 +246,7 @@ def _check_names(entry):
     required, optional, some = TYPES[entry["type"]]
     names = set(entry)
     allowed = set(COMMON) | required | optional | some | {"seen"} | ({"subj", "pol"} if "rec" in names else set())
+    allowed |= {"status", "protection"} if "body" in names else set()
     needed = (set(COMMON) - {"prev"}) | required
     if names - allowed:
         raise RefusedError("entry_unknown_member")

@@ -221,6 +221,8 @@ def make_example(kind, is_full):
     names = required | some | (optional | {"seen"} if is_full else set())
     if is_full and "rec" in names:
         names |= {"subj", "pol"}
+    if is_full and "body" in names:
+        names |= {"status", "protection"}
     for name in sorted(names):
         entry = _example(name, entry)
     return entry
@@ -300,6 +302,7 @@ def _list_refused():
         "origin_unknown": change(origin="admin"),
         "status_unknown": change(status="lost"),
         "status_list": change(status=["draft"]),
+        "status_without_body": retype("record.link", status="draft"),
         "body_text": change(body="x"),
         "body_extra": change(body=entry["body"] | {"x": 1}),
         "body_alg": change(body=entry["body"] | {"alg": "sha256"}),

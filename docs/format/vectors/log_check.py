@@ -15,7 +15,10 @@ _SAME = (
     ("ts", "ts"),
     ("type", "type"),
     ("from", "from"),
+    ("status", "status"),
+    ("protection", "protection"),
 )
+_USUAL = {"status": "current", "protection": "normal"}
 
 
 def verify(material, is_signed):
@@ -146,7 +149,9 @@ class _EntryCheck:
             self._absent.append(seq)
             return None
         row = parse_strict(line.encode())
-        if any(row.get(mine) != entry.get(theirs) for mine, theirs in _SAME):
+        if any(row.get(mine, _USUAL.get(mine)) != entry.get(theirs, _USUAL.get(theirs)) for mine, theirs in _SAME):
+            return "row_mismatch"
+        if "mode" in row and (row["mode"] == "displaced") != (entry["type"] == "record.displace"):
             return "row_mismatch"
         if "erased" in row:
             self._absent.append(seq)

@@ -257,6 +257,8 @@ def _list_tampered(log, other, added):
         "row_salt_edited": row(3, _change(rows["3"], salt=b64(salt("x")))),
         "row_of_another_version": row(3, _change(rows["3"], version=2)),
         "row_origin_edited": row(3, _change(rows["3"], origin="confirmed")),
+        "row_status_edited": row(3, _change(rows["3"], status="draft")),
+        "row_protection_edited": row(3, _change(rows["3"], protection="locked")),
         "erased_row_removed": row(1, None),
         "erased_row_put_back": row(1, log.erased_rows["1"]),
         "row_sealed": row(

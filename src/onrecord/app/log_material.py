@@ -150,7 +150,11 @@ def describe_row(row: VersionRow) -> Row:
         "origin": draft.origin,
         "ts": row.recorded_at,
         "type": row.type,
+        "status": draft.status,
+        "protection": draft.protection,
     }
+    if draft.turn is None:
+        says["mode"] = draft.mode
     if draft.parents:
         says["from"] = [str(parent) for parent in draft.parents]
     if row.is_sealed:

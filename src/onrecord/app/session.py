@@ -247,8 +247,7 @@ class Session:
         own: list[VersionRow] = []
         said: set[bytes] = set()
         last = first - 1
-        rows = self.store.read_rows(head.log, first) if head.is_own else read_told_rows(self.store, head.log, first)
-        for row in rows:
+        for row in read_told_rows(self.store, head.log, first):
             if isinstance(row, Problem):
                 self.note(row)
                 is_known = is_known and row.code != "newer_format"

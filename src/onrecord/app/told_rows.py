@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from onrecord.domain.ids import LogId
 from onrecord.domain.problem import Problem, Severity
+from onrecord.domain.told_row import is_mode_told
 from onrecord.ports.store import VaultStore, VersionRow
 
 _BODY = b'"body":'
-_WITH_STATUS = frozenset({"record.create", "record.update"})
 _MEND = "Put the log's folder back from a copy of the vault, then run `onrecord reindex`."
 
 
 def read_told_rows(store: VaultStore, log: LogId, first: int = 0) -> Iterator[VersionRow | Problem]:
     """Yield what `store.read_rows` yields, with a problem in the place of each row that its entry contradicts.
 
-    A row whose entry is not there, or commits to no row, is yielded: verification names it.
+    So is one whose entry commits to no row. One whose entry has not come is yielded.
 
     Raises:
         StorageFailedError, DamagedError: as `VaultStore.read_rows` and `read_entries`.
@@ -31,8 +31,9 @@ def read_told_rows(store: VaultStore, log: LogId, first: int = 0) -> Iterator[Ve
                     seq, line = 1 << 62, b""
                 else:
                     seq, line = found
-            if seq == row.ref.seq and _BODY in line and not _says_same(row, line):
-                message = f"row {seq} says something else than its entry"
+            if seq == row.ref.seq and not (_BODY in line and _says_same(row, line)):
+                told = "says something else than its entry" if _BODY in line else "is a row that no entry speaks of"
+                message = f"row {seq} {told}"
                 yield Problem(f".onrecord/{log}/versions", 0, "version_altered", Severity.CRITICAL, message, _MEND)
                 continue
         yield row
@@ -52,13 +53,12 @@ def _says_same(row: VersionRow, line: bytes) -> bool:
         and f'"ts":"{row.recorded_at}"' in entry
         and f'"type":"{row.type}"' in entry
         and (parents in entry if parents else '"from":' not in entry)
-        and _is_as_told(entry, "status", draft.status, "current", row.type)
-        and _is_as_told(entry, "protection", draft.protection, "normal", row.type)
+        and (draft.turn is not None or is_mode_told(draft.mode, row.type))
+        and _is_as_told(entry, "status", draft.status, "current")
+        and _is_as_told(entry, "protection", draft.protection, "normal")
     )
 
 
-def _is_as_told(entry: str, name: str, value: str, usual: str, of_type: str) -> bool:
-    """Tell whether an entry says a value; the usual one is not said, and of other types neither need be."""
-    return f'"{name}":"{value}"' in entry or (
-        (of_type not in _WITH_STATUS or value == usual) and f'"{name}":' not in entry
-    )
+def _is_as_told(entry: str, name: str, value: str, usual: str) -> bool:
+    """Tell whether an entry says a value; the usual one is not said."""
+    return f'"{name}":' not in entry if value == usual else f'"{name}":"{value}"' in entry

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from onrecord.domain.canonical import check_depth, encode_canonical, encode_known
 from onrecord.domain.entry_types import (
+    BODY_EXTRAS,
     BODY_MEMBERS,
     COMMON,
     EMPTY_SEEN_TYPES,
@@ -220,6 +221,8 @@ def _plan_forms(kind: str, names: tuple[str, ...]) -> tuple[tuple[Form, str], ..
     unknown = present - rule.allowed
     if unknown and "rec" in present:
         unknown -= RECORD_EXTRAS
+    if unknown and "body" in present:
+        unknown -= BODY_EXTRAS
     if unknown:
         return EntryFault.UNKNOWN_MEMBER
     is_body_split = not BODY_MEMBERS.isdisjoint(present) and not present.issuperset(BODY_MEMBERS)

@@ -21,6 +21,8 @@ COMMITMENT_ALGORITHM: Final = "hmac-sha256"
 EMPTY_SEEN_TYPES: Final = frozenset({"log.start", "restore"})
 BODY_MEMBERS: Final = frozenset({"kind", "origin", "body"})
 RECORD_EXTRAS: Final = frozenset({"subj", "pol"})
+# What an entry with `body` tells where it is not the usual: `current`, `normal`.
+BODY_EXTRAS: Final = frozenset({"status", "protection"})
 
 # In the notation of docs/format/ledger.md: required members stand plain, optional ones in brackets, and of those with
 # `?` at least one stands.
@@ -32,8 +34,8 @@ _ROWS: Final = (
     ("key.compromise", "key n"),
     ("cred.create cred.revoke", "to? level?"),
     ("clock.jump", "off"),
-    ("record.create", "rec ver kind origin body [status protection refs from ws]"),
-    ("record.update", "rec ver kind origin body from [status protection refs ws appr]"),
+    ("record.create", "rec ver kind origin body [refs from ws]"),
+    ("record.update", "rec ver kind origin body from [refs ws appr]"),
     ("record.observe", "rec ver kind origin body [from refs]"),
     ("record.displace", "rec ver kind origin body from"),
     ("record.move", "rec ver to place"),
@@ -51,7 +53,7 @@ _ROWS: Final = (
     ("event.append", "rec ver kind origin turn body"),
     (
         "fact.assert fact.end fact.retract fact.correct",
-        "rec ver kind origin body [from refs status appr]",
+        "rec ver kind origin body [from refs appr]",
     ),
     ("entity.merge entity.alias entity.separate", "rec ver kind origin body from [refs appr level]"),
     ("belief.form belief.revise belief.fall", "rec ver kind origin body [from refs cause]"),
@@ -96,7 +98,7 @@ class TypeRule:
         required: All of them stand.
         optional: Any of them may stand.
         some: At least one stands; empty where the type asks for none.
-        allowed: Everything that may stand but for `RECORD_EXTRAS`, the common members included.
+        allowed: Everything that may stand but for `RECORD_EXTRAS` and `BODY_EXTRAS`, the common members included.
         needed: Everything that must stand, the common members but `prev` included.
     """
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, assert_never
+from typing import assert_never
 
 from onrecord.domain.checkpoint import (
     Checkpoint,
@@ -29,6 +29,7 @@ from onrecord.domain.key_chain import KeyChain
 from onrecord.domain.ledger_report import CutBack, Fault, FaultCode, Head, LogReport, Verdict
 from onrecord.domain.merkle import EMPTY_ROOT, FrontierBuilder, hash_leaf
 from onrecord.domain.pseudonym import opens_commitment
+from onrecord.domain.told_row import says_same
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _NO_LOGS: Mapping[LogId, range] = MappingProxyType({})
@@ -41,8 +42,7 @@ class StoredRow:
     Attributes:
         salt: 32 bytes.
         data: The exact bytes of the version or turn.
-        says: The row's members by name; `id`, `version`, `kind`, `origin`, `ts`, `type` and `from` are compared with
-            the entry. Empty leaves them unjudged.
+        says: The row's members by name, of which `told_row.says_same` compares some. Empty leaves them unjudged.
     """
 
     salt: bytes
@@ -115,7 +115,7 @@ def list_erasures(lines: Iterable[bytes]) -> Iterator[str]:
 
 def judge_row(row: Row, entry: Entry) -> FaultCode | None:
     """Return in what a row contradicts its entry, which has `body`; absence is not judged."""
-    if row is not None and row.says and not _says_same(row.says, entry):
+    if row is not None and row.says and not says_same(row.says, entry):
         return FaultCode.ROW_MISMATCH
     if isinstance(row, StoredRow) and not opens_commitment(row.salt, row.data, entry.members["body"]["c"]):
         return FaultCode.COMMITMENT_MISMATCH
@@ -365,19 +365,6 @@ def _read_head(data: bytes | None) -> tuple[Note | None, Checkpoint | None]:
         return note, parse_checkpoint(note.text)
     except DamagedError:
         return note, None
-
-
-def _says_same(says: Mapping[str, object], entry: Entry) -> bool:
-    members: Mapping[str, Any] = entry.members
-    return (
-        says.get("id") == members["rec"]
-        and says.get("version") == members["ver"]
-        and says.get("kind") == members["kind"]
-        and says.get("origin") == members["origin"]
-        and says.get("ts") == entry.ts
-        and says.get("type") == entry.type
-        and says.get("from") == members.get("from")
-    )
 
 
 def _compute_roots(leaves: Iterable[bytes], sizes: AbstractSet[int]) -> tuple[dict[int, bytes], int]:

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from onrecord.domain.entry import EntryFault, read_entry
 from onrecord.domain.errors import DamagedError, NewerFormatError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, Seq, is_log_id
 from onrecord.domain.instants import Instant
 from onrecord.domain.problem import Problem, Severity
+from onrecord.domain.pseudonym import opens_commitment
+from onrecord.domain.told_row import says_same
 from onrecord.ports.store import VersionRow
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.packed_segments import PackedReader, read_seq
 from onrecord.storage.files.row_places import RowPlaces
-from onrecord.storage.files.rows import decode_row, is_newer_line
+from onrecord.storage.files.rows import decode_row, describe_row, is_newer_line
 from onrecord.storage.files.segments import SegmentReader, name_segment
 from onrecord.storage.files.vault_config import MACHINE_FOLDER
 
@@ -26,6 +29,7 @@ _NOTE_MAX_BYTES = 1 << 20
 _BODY = b'"body":'
 _BLOCK_BYTES = 1 << 20
 _UPGRADE = "Upgrade onrecord; what is here stays as it is."
+_PUT_BACK = "Put the versions folder of the log back from a copy of the vault; see `onrecord doctor`."
 
 
 @dataclass(slots=True)
@@ -49,6 +53,7 @@ class LogFolders:
         self._measured: dict[LogId, _Measured] = {}
         self._looked: set[LogId] = set()
         self._places: dict[LogId, RowPlaces] = {}
+        self._told: dict[LogId, RowPlaces] = {}
         self._packed = PackedReader(vault)
         self.newer = ""
         self.problems: dict[LogId, Problem] = {}
@@ -232,7 +237,7 @@ class LogFolders:
         """Return one row with its bytes, or None.
 
         Raises:
-            DamagedError, NewerFormatError: the row is damaged, or of a newer format.
+            DamagedError, NewerFormatError: the row is damaged or not what its entry tells, or of a newer format.
             StorageFailedError: it cannot be read.
         """
         reader = self._open(ref.log, "versions")
@@ -241,7 +246,12 @@ class LogFolders:
             if line is None:
                 return None
             row = decode_row(line, ref.log)
-        return row if row.ref == ref else None
+            if row.ref != ref:
+                return None
+            told = self._told.setdefault(ref.log, RowPlaces()).read(self._open(ref.log, "ledger"), ref.seq)
+        if told is not None and not _is_told(row, told):
+            raise DamagedError("a row of the versions store is not what its ledger entry tells", hint=_PUT_BACK)
+        return row
 
     def read_entries(self, log: LogId, first: int = 0) -> Iterator[tuple[Seq, bytes]]:
         """Yield the ledger lines of a log without their LF, in order; the number is the line's place.
@@ -288,6 +298,16 @@ class LogFolders:
     def _read_lines(self, reader: SegmentReader, start: tuple[int, int], last: int | None = None) -> Iterator[bytes]:
         with storage_errors("read the log"):
             yield from reader.read_lines(*start, last)
+
+
+def _is_told(row: VersionRow, line: bytes) -> bool:
+    """Tell whether a row, bytes included, is what an entry tells; one of another place or format tells nothing."""
+    entry = read_entry(line)
+    if isinstance(entry, EntryFault) or entry.seq != row.ref.seq:
+        return True
+    if "body" not in entry.members or not says_same(describe_row(row), entry):
+        return False
+    return row.is_erased or row.is_sealed or opens_commitment(row.salt, row.draft.data, entry.members["body"]["c"])
 
 
 def _name_unreadable(folder: str, error: DamagedError) -> Problem:

@@ -37,8 +37,6 @@ from onrecord.storage.files.head import SeenHead
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.seen import ForeignHeads, list_seen_members
 
-_WITH_STATUS = frozenset({"record.create", "record.update"})
-
 
 class FileWriteUnit:
     """The right to write to one vault; made and used only while its lock is held."""
@@ -237,8 +235,8 @@ def _list_members(change: Change, row: VersionRow | None) -> dict[str, object]:
         members["from"] = [str(parent) for parent in draft.parents]
     if draft.turn is not None:
         members["turn"] = draft.turn.n
-    if draft.status != "current" and change.type in _WITH_STATUS:
+    if draft.status != "current":
         members["status"] = draft.status
-    if draft.protection != "normal" and change.type in _WITH_STATUS:
+    if draft.protection != "normal":
         members["protection"] = draft.protection
     return members
