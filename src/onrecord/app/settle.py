@@ -11,6 +11,7 @@ from onrecord.app.branches import find_tips, list_touched
 from onrecord.app.callers import check_user
 from onrecord.app.closing import close_ended, find_written, plan_resolution
 from onrecord.app.conflicts import attend
+from onrecord.app.log_losses import list_given_up
 from onrecord.app.merging import list_parents, merge_versions
 from onrecord.app.next_version import plan_next
 from onrecord.app.outside_operations import CONFLICTS, SETTLE
@@ -38,6 +39,7 @@ from onrecord.ports.index import IndexReader, VersionHead
 from onrecord.ports.store import Change, VersionRow, WriteUnit
 
 _LISTED = "`onrecord conflicts` lists them with their whole ids."
+_GIVEN_UP = "the text was given up with the log that held it"
 _MERGE = "merge"
 # The memory's text as it is now: for one that was edited until it says what it should.
 _CURRENT = "current"
@@ -45,11 +47,15 @@ _CURRENT = "current"
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A conflict with the rows of its sides, A first, and the current version of the record that they are of."""
+    """A conflict with the rows of its sides that are kept, A first, and the current version of their record.
+
+    `names` has the letter of each of these sides; a side that was given up with its log has none.
+    """
 
     head: VersionHead
     conflict: Conflict
     sides: Sequence[VersionRow]
+    names: Sequence[str]
     current: VersionHead
 
 
@@ -169,16 +175,28 @@ def _find_case(session: Session, unit: WriteUnit, record: RecordId, reply: Reply
         written = find_written(session, reader, record)
     if written is None:
         raise DamagedError("no version of this conflict names its members")
-    sides, conflict = [], written[0]
-    for member in conflict.members:
+    conflict = written[0]
+    if len({member.record for member in conflict.members}) > 1:
+        raise ConflictError("only a conflict between versions of one memory can be settled so")
+    sides = _read_sides(session, conflict)
+    current, _ = locate_current(session, unit, conflict.members[0].record, reply)
+    return _Case(head, conflict, list(sides.values()), list(sides), current)
+
+
+def _read_sides(session: Session, conflict: Conflict) -> dict[str, VersionRow]:
+    """Return the row of each side by its letter, but for those that were given up with their log: they never come."""
+    sides: dict[str, VersionRow] = {}
+    lost: list[EntryRef | None] = []
+    for name, member in zip(CONFLICT_SIDES, conflict.members, strict=False):
         row = session.store.read_row(member.ref) if member.ref is not None else None
         if row is None or row.is_erased or row.is_sealed:
-            raise DamagedError("the bytes of a side are not here", hint="Sync the other machine's vault, then repeat.")
-        sides.append(row)
-    if len({row.draft.id for row in sides}) > 1:
-        raise ConflictError("only a conflict between versions of one memory can be settled so")
-    current, _ = locate_current(session, unit, sides[0].draft.id, reply)
-    return _Case(head, conflict, sides, current)
+            lost.append(member.ref)
+        else:
+            sides[name] = row
+    given_up = list_given_up(session) if lost else {}
+    if any(ref is None or ref.seq + 1 not in given_up.get(ref.log, ()) for ref in lost):
+        raise DamagedError("the bytes of a side are not here", hint="Sync the other machine's vault, then repeat.")
+    return sides
 
 
 def _check_current(session: Session, case: _Case, keep: str, expect: object) -> None:
@@ -224,7 +242,7 @@ def _plan_memory(session: Session, unit: WriteUnit, case: _Case, keep: str) -> C
 def _choose_status(case: _Case, keep: str) -> str:
     """Return the status of what is kept: a side that stands brings a retired memory back, a retired one ends it."""
     if keep in CONFLICT_SIDES:
-        return case.sides[CONFLICT_SIDES.index(keep)].draft.status
+        return _find_side(case, keep).draft.status
     living = (row.draft.status for row in case.sides if row.draft.status != "retired")
     is_back = keep == _MERGE and case.current.status == "retired"
     return next(living, case.current.status) if is_back else case.current.status
@@ -235,12 +253,12 @@ def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> t
     if keep == _CURRENT:
         return now.draft.data, now.draft.origin
     if keep != _MERGE:
-        number = CONFLICT_SIDES.index(keep)
-        if number >= len(case.sides):
-            raise NotFoundError("the conflict has no such side", field="keep", hint="")
-        return case.sides[number].draft.data, case.sides[number].draft.origin
-    if len(case.sides) != 2:
+        side = _find_side(case, keep)
+        return side.draft.data, side.draft.origin
+    if len(case.conflict.members) != 2:
         raise ConflictError("only two sides can be merged", field="keep")
+    if len(case.sides) != 2:
+        raise ConflictError(f"no merge can be had: {_GIVEN_UP}", field="keep", hint=_list_choices(case))
     # The current version stands for a side from which it comes, as the user has gone on writing there, or that says so.
     one, other = (now if _stands_for(session, now, row) else row for row in case.sides)
     is_seen = now.ref in (one.ref, other.ref) or all(_comes_from(session, row, now.ref) for row in case.sides)
@@ -254,6 +272,20 @@ def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> t
     if data is None:
         raise ConflictError(f"no merge can be had: {reason}", field="keep", hint="Keep one side.")
     return data, choose_weakest(row.draft.origin for row in (one, other))
+
+
+def _find_side(case: _Case, keep: str) -> VersionRow:
+    if keep in case.names:
+        return case.sides[case.names.index(keep)]
+    is_member = CONFLICT_SIDES.index(keep) < len(case.conflict.members)
+    reason = f"side {keep} cannot be kept: {_GIVEN_UP}" if is_member else "the conflict has no such side"
+    raise NotFoundError(reason, field="keep", hint=_list_choices(case))
+
+
+def _list_choices(case: _Case) -> str:
+    """Return what may be kept of the conflict, as a hint."""
+    merge = [_MERGE] if len(case.sides) == len(case.conflict.members) == 2 else []
+    return f"One of: {', '.join([*case.names, *merge, _CURRENT])}."
 
 
 def _stands_for(session: Session, now: VersionRow, row: VersionRow) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
 from onrecord.domain.errors import DamagedError, NewerFormatError, StorageFailedError
+from onrecord.domain.filenames import KIND_FOLDERS
 from onrecord.domain.ids import EntryRef, LogId
 from onrecord.domain.instants import from_unix_us
 from onrecord.domain.problem import Problem, Severity
@@ -14,6 +15,7 @@ from onrecord.ports.index import FileStamp
 
 FILE_BEHIND = "file_behind"
 PENDING_SYNC = "pending_sync"
+_CONFLICTS = f"{KIND_FOLDERS['conflict']}/"
 
 
 def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -> Problem | None:
@@ -70,6 +72,8 @@ def name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Problem:
     if stamp.ref is not None and stamp.ref.seq + 1 in given_up.get(log, ()):
         message = f"the version of the file, {stamp.ref}, was given up; it is found, and not versioned as it is"
         mend = "Remove its `by` line to take it in as an edit of yours; or put the newest .onrecord back."
+        if stamp.path.startswith(_CONFLICTS):
+            mend = "Remove this file: a conflict that still stands has another one; or put the newest .onrecord back."
         return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)
     message = f"the file waits since {since} for its version of log {log}; until then it is found, and never versioned"
     mend = (
