@@ -29,7 +29,7 @@ def keep(machine: Machine, conflict: str, choice: str) -> dict[str, Any]:
 @pytest.fixture
 def place(tmp_path: Path) -> tuple[Machine, Machine, str]:
     """Give a machine that lost its own log, and with it a side of an open conflict, and accepted that."""
-    first, second, record = make_branches(tmp_path)
+    first, second, _ = make_branches(tmp_path)
     bring_log(second, first)
     (one,) = open_conflicts(first)
     bring(first, second)
