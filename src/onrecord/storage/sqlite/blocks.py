@@ -10,11 +10,12 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import compress
-from typing import Final
+from itertools import compress, groupby, islice
+from json import dumps
+from typing import Any, Final
 
 from onrecord.domain.postings import REPEAT_SHIFT, TermMatches
 from onrecord.storage.sqlite.packing import pack_block, unpack_block
@@ -27,6 +28,25 @@ BLOCK_MAX_COUNT: Final = 1_024
 _INSERT = "INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?)"
 _OF_TERM = "era = ? AND partition = ? AND term = ?"
 
+# What is read and written at once.
+_LISTS_AT_ONCE: Final = 512
+_BLOCKS_AT_ONCE: Final = 256
+_TERM_SHIFT: Final = 32
+
+_LAST_FIRST = (
+    "SELECT value, (SELECT max(first) FROM postings WHERE era = ?1 AND partition = ?2 AND term = value) "
+    "FROM json_each(?3)"
+)
+_ALL_FIRSTS = (
+    "SELECT term, first FROM json_each(?3) CROSS JOIN postings ON era = ?1 AND partition = ?2 AND term = value "
+    "ORDER BY term, first"
+)
+_CHOSEN = (
+    "SELECT term, first, block FROM json_each(?3) CROSS JOIN postings ON era = ?1 AND partition = ?2 "
+    "AND term = value >> 32 AND first = value & 4294967295"
+)
+
+Place = tuple[int, int]  # era and partition
 Key = tuple[int, int, int]
 Block = tuple[int, int, int, int, bytearray]  # key, name, and the block as the driver takes it quickest
 
@@ -47,7 +67,11 @@ class PostingList:
         self.packed.append(packed)
 
     def join(self, other: PostingList) -> PostingList:
-        """Return this list, then another; the order is the caller's."""
+        """Return this list, then another, or one of them itself where the other is empty; the order is the caller's."""
+        if not self.documents:
+            return other
+        if not other.documents:
+            return self
         return PostingList(
             self.documents + other.documents,
             self.lines + other.lines,
@@ -124,6 +148,9 @@ class PostingList:
         return TermMatches(term, self.documents, self.lines, self.packed, self.repeats)
 
 
+ListChange = tuple[Key, PostingList, Collection[int]]  # a list, what is added to it, and which documents leave it
+
+
 def decode_arrays(documents: bytes, lines: bytes, packed: bytes, repeats: bytes) -> PostingList:
     """Return the list of four arrays as they are in memory; lines that are left out are all the first.
 
@@ -183,64 +210,105 @@ def insert_lists(connection: sqlite3.Connection, lists: Iterable[tuple[Key, Post
     connection.executemany(_INSERT, (block for key, added in lists for block in _encode_blocks(key, added)))
 
 
-def _encode_blocks(key: Key, added: PostingList) -> Iterator[Block]:
-    for piece in added.cut():
-        yield (*key, piece.documents[0], piece.encode())
+def _encode_blocks(key: Key, added: PostingList, first: int | None = None) -> Iterator[Block]:
+    """Yield a list as blocks; the first is named `first`, if given, the others after their first documents."""
+    if added.documents:
+        for piece in added.cut():
+            yield (*key, piece.documents[0] if first is None else first, piece.encode())
+            first = None
 
 
-def write_list(connection: sqlite3.Connection, key: Key, added: PostingList, removed: Collection[int]) -> PostingList:
-    """Add documents (ascending) to a list and remove others from it, rewriting the blocks that they fall into.
+def write_lists(connection: sqlite3.Connection, changes: Iterable[ListChange]) -> dict[Key, PostingList]:
+    """Add documents (ascending) to lists and remove others from them, rewriting the blocks that they fall into.
+
+    Args:
+        connection: Within a transaction.
+        changes: Each list once; fastest in the order of their keys. What it is about is read, and written, for many
+            lists at once: one document may have as many terms as all others together.
 
     Returns:
-        What was removed, ascending only within each block.
+        What was removed, ascending; lists of which nothing was are left out.
     """
-    gone = PostingList()
-    last = connection.execute(
-        f"SELECT first, block FROM postings WHERE {_OF_TERM} ORDER BY first DESC LIMIT 1", key
-    ).fetchone()
-    if last is None:
-        if added.documents:
-            _insert(connection, key, added, None)
-        return gone
-    if not removed:
-        block = decode_block(last[1])
-        if added.documents[0] > block.documents[-1]:
-            _replace(connection, key, last[0], block.join(added))
-            return gone
-    firsts = [row[0] for row in connection.execute(f"SELECT first FROM postings WHERE {_OF_TERM} ORDER BY first", key)]
-    touched: dict[int, tuple[list[bool], set[int]]] = {}
-    for place, document in enumerate(added.documents):
-        flags, _ = touched.setdefault(_find_block(firsts, document), ([False] * len(added.documents), set()))
-        flags[place] = True
-    for document in removed:
-        touched.setdefault(_find_block(firsts, document), ([False] * len(added.documents), set()))[1].add(document)
-    for first, (flags, leaving) in touched.items():
-        row = connection.execute(f"SELECT block FROM postings WHERE {_OF_TERM} AND first = ?", (*key, first))
-        block = decode_block(*row.fetchone())
-        if leaving:
-            gone = gone.join(block.remove(leaving))
-        chosen = added.select(flags)
-        is_in_order = not (block.documents and chosen.documents) or chosen.documents[0] > block.documents[-1]
-        joined = block.join(chosen)
-        _replace(connection, key, first, joined if is_in_order else joined.sort())
+    gone: dict[Key, PostingList] = {}
+    for place, among in groupby(changes, key=lambda change: change[0][:2]):
+        while some := {change[0][2]: change[1:] for change in islice(among, _LISTS_AT_ONCE)}:
+            for term, removed in _write_some(connection, place, some):
+                gone[*place, term] = removed
     return gone
+
+
+def _write_some(
+    connection: sqlite3.Connection, place: Place, changes: Mapping[int, tuple[PostingList, Collection[int]]]
+) -> Iterator[tuple[int, PostingList]]:
+    """Change some lists of one era and partition; yield what was removed of them, by term."""
+    removed: dict[int, PostingList] = {}
+    left: list[tuple[int, ...]] = []
+    written: list[Block] = []
+    lasts = dict(_read_firsts(connection, place, _LAST_FIRST, changes))
+    for term, last in lasts.items():
+        if last is None:
+            written += _encode_blocks((*place, term), changes[term][0])
+    touched = _find_touched(connection, place, lasts, changes)
+    for term, first, packed in _read_blocks(connection, place, touched):
+        added, leaving = touched[term, first]
+        block = decode_block(packed)
+        if leaving:
+            gone = block.remove(leaving)
+            removed[term] = removed[term].join(gone) if term in removed else gone
+        is_in_order = not (block.documents and added.documents) or added.documents[0] > block.documents[-1]
+        joined = block.join(added) if is_in_order else block.join(added).sort()
+        name = min(first, joined.documents[0]) if joined.documents else None
+        if name != first:
+            left.append((*place, term, first))
+        written += _encode_blocks((*place, term), joined, name)
+    connection.executemany(f"DELETE FROM postings WHERE {_OF_TERM} AND first = ?", left)
+    connection.executemany(_INSERT, written)
+    yield from ((term, gone) for term, gone in removed.items() if gone.documents)
+
+
+def _find_touched(
+    connection: sqlite3.Connection,
+    place: Place,
+    lasts: Mapping[int, int | None],
+    changes: Mapping[int, tuple[PostingList, Collection[int]]],
+) -> dict[tuple[int, int], tuple[PostingList, Collection[int]]]:
+    """Return the blocks that changes fall into, ascending, with what comes into each and what leaves it."""
+    touched: dict[tuple[int, int], tuple[PostingList, Collection[int]]] = {}
+    spread: dict[int, list[int]] = {}
+    for term, last in lasts.items():
+        added, removed = changes[term]
+        if last is None or not (added.documents or removed):
+            continue
+        if (added.documents and added.documents[0] < last) or min(removed, default=last) < last:
+            spread[term] = []
+        else:
+            touched[term, last] = added, removed
+    for term, first in _read_firsts(connection, place, _ALL_FIRSTS, spread):
+        spread[term].append(first)
+    for term, firsts in spread.items():
+        added, removed = changes[term]
+        coming = [_find_block(firsts, document) for document in added.documents]
+        leaving = [(_find_block(firsts, document), document) for document in removed]
+        for first in {*coming, *(first for first, _ in leaving)}:
+            chosen = added.select([other == first for other in coming])
+            touched[term, first] = chosen, {document for other, document in leaving if other == first}
+    return dict(sorted(touched.items()))
+
+
+def _read_firsts(
+    connection: sqlite3.Connection, place: Place, query: str, terms: Collection[int]
+) -> list[tuple[int, Any]]:
+    return connection.execute(query, (*place, dumps(list(terms)))).fetchall()
+
+
+def _read_blocks(
+    connection: sqlite3.Connection, place: Place, names: Collection[tuple[int, int]]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield term, first and bytes of some blocks, in the order of `names`."""
+    asked = [term << _TERM_SHIFT | first for term, first in names]
+    for start in range(0, len(asked), _BLOCKS_AT_ONCE):
+        yield from connection.execute(_CHOSEN, (*place, dumps(asked[start : start + _BLOCKS_AT_ONCE]))).fetchall()
 
 
 def _find_block(firsts: Sequence[int], document: int) -> int:
     return firsts[max(bisect_right(firsts, document) - 1, 0)]
-
-
-def _replace(connection: sqlite3.Connection, key: Key, first: int, block: PostingList) -> None:
-    name = min(first, block.documents[0]) if block.documents else None
-    if name != first:
-        connection.execute(f"DELETE FROM postings WHERE {_OF_TERM} AND first = ?", (*key, first))
-    if name is not None:
-        _insert(connection, key, block, name)
-
-
-def _insert(connection: sqlite3.Connection, key: Key, added: PostingList, first: int | None) -> None:
-    """Insert a list as blocks, the first under the name `first` if given; a block of that name is replaced."""
-    for piece in added.cut():
-        name = piece.documents[0] if first is None else first
-        connection.execute(_INSERT, (*key, name, piece.encode()))
-        first = None

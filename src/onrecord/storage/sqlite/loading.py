@@ -21,7 +21,7 @@ from onrecord.domain.ids import LogId
 from onrecord.domain.instants import OPEN_END
 from onrecord.domain.postings import REPEAT_MASK, REPEAT_SHIFT, PackedDocument
 from onrecord.ports.index import IndexBatch
-from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, insert_lists, write_list
+from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, insert_lists, write_lists
 from onrecord.storage.sqlite.catalogue import (
     count_partitions,
     describe_head,
@@ -165,8 +165,7 @@ class Loader:
         self._connection.execute("UPDATE state SET merged = ?", (self._last,))
 
     def _append(self, lists: Iterable[tuple[Key, PostingList]]) -> None:
-        for key, added in lists:
-            write_list(self._connection, key, added, ())
+        write_lists(self._connection, ((key, added, ()) for key, added in lists))
 
 
 def _list_lists(era: int, lists: dict[int, _Lists]) -> Iterator[tuple[Key, PostingList]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, PostingList, write_list
+from onrecord.storage.sqlite.blocks import LIVE, PAST, Key, Place, PostingList, write_lists
 from onrecord.storage.sqlite.catalogue import read_workspaces
 from onrecord.storage.sqlite.forward import ForwardRow, read_forward
 from onrecord.storage.sqlite.matching import list_facets
@@ -25,7 +25,6 @@ _WIDER: Final = 16
 _BURIAL_WEIGHT: Final = 4  # what a burial costs beside the merge of a document
 _DEAD = "document IN (SELECT document FROM dead) AND document <= ?"
 
-_Place = tuple[int, int]
 _Rows = dict[str, list[tuple[int, int, int]]]
 
 
@@ -57,8 +56,8 @@ class _Changes:
     """What is to be added to and removed from the lists, by era and partition, then by name or number of the list."""
 
     def __init__(self) -> None:
-        self._added: dict[_Place, _Rows] = defaultdict(lambda: defaultdict(list))
-        self._repeats: dict[_Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._added: dict[Place, _Rows] = defaultdict(lambda: defaultdict(list))
+        self._repeats: dict[Place, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._buried: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._left: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._terms: list[tuple[tuple[int, int], Sequence[str]]] = []
@@ -95,13 +94,13 @@ class _Changes:
         for part, left in self._left.items():
             removed |= {(LIVE, part, numbers[name]): gone for name, gone in left.items()}
         facets = {(part, numbers[name]) for part, left in self._left.items() for name in left}
-        for key in sorted(key for key in added.keys() | removed.keys() if key[0] == LIVE):
-            gone = write_list(connection, key, added.pop(key, PostingList()), removed.get(key, ()))
-            past = (PAST, *key[1:])
-            if gone.documents and key[1:] not in facets:
-                added[past] = added.get(past, PostingList()).join(gone).sort()
-        for key in sorted(added):
-            write_list(connection, key, added[key], ())
+        live = sorted(key for key in added.keys() | removed.keys() if key[0] == LIVE)
+        gone = write_lists(connection, ((key, added.pop(key, PostingList()), removed.get(key, ())) for key in live))
+        for (_, partition, term), buried in gone.items():
+            if (partition, term) not in facets:
+                past = (PAST, partition, term)
+                added[past] = added[past].join(buried).sort() if past in added else buried
+        write_lists(connection, ((key, added[key], ()) for key in sorted(added)))
 
     def _list_added(self, numbers: Mapping[str, int]) -> Iterator[tuple[Key, PostingList]]:
         for place in sorted(self._added):

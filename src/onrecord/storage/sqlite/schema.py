@@ -19,7 +19,7 @@ from onrecord.domain.heads import LOOSE_LOGS
 from onrecord.domain.postings import PACKING_VERSION
 from onrecord.domain.terms import ANALYZER_VERSION
 
-_TABLES_VERSION = 6
+_TABLES_VERSION = 7
 FORMAT: Final = f"{_TABLES_VERSION}/{ANALYZER_VERSION}/{PACKING_VERSION}/{sys.byteorder}"
 
 # What a query about versions and turns asks of `heads`: loose documents are neither.
