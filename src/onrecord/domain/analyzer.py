@@ -21,7 +21,7 @@ from onrecord.domain.terms import TERM_MAX_CHARS
 
 _TAIL_BYTES = 8
 _CACHED_WORD_MAX_CHARS = 32
-_CACHE_MAX_WORDS = 32_768
+_CACHE_MAX_WORDS = 131_072
 _SPLIT_MAX_CHARS = 256
 _PARTS_MAX_COUNT = 12
 _NON_STARTERS_MAX_COUNT = 30
@@ -170,7 +170,7 @@ def _analyze_word(word: str) -> tuple[str, ...]:
 
 
 class _TermsOfWords(dict[str, tuple[str, ...]]):
-    """Terms by word, bounded: words of at most 32 code points, emptied when 32,768 are in."""
+    """Terms by word, bounded: words of at most 32 code points, emptied when 131,072 are in, as a large text has."""
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         terms = _analyze_word(word)

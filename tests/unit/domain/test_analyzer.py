@@ -190,8 +190,8 @@ def test_a_hostile_text_ends_with_a_bounded_number_of_terms(name: str) -> None:
 
 
 def test_the_memory_of_words_is_bounded() -> None:
-    analyze(" ".join(f"q{number:x}" for number in range(50_000)))
-    assert len(analyzer._terms_of) <= 32_768
+    analyze(" ".join(f"q{number:x}" for number in range(150_000)))
+    assert len(analyzer._terms_of) <= 131_072
     analyze("z" * 500)
     assert max(map(len, analyzer._terms_of)) <= 32
 
