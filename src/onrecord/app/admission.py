@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from onrecord.app.operation import Argument, Kind, Operation
 from onrecord.domain.errors import InvalidInputError, LimitExceededError
-from onrecord.domain.ids import parse_id_prefix, parse_readable_id
+from onrecord.domain.ids import parse_entry_ref, parse_id_prefix, parse_readable_id
 from onrecord.domain.instants import parse_instant
 from onrecord.domain.limits import INTEGER_MAX, JSON_MAX_DEPTH, PATCH_TEXT_MAX_CHARS, PATCHES_MAX_BYTES
 from onrecord.domain.names import check_characters, check_name, strip_hashes
@@ -108,6 +108,10 @@ def _admit_value(argument: Argument, value: object) -> object:
             return value
         case Kind.SPAN:
             return _check_span(argument.name, value)
+        case Kind.ENTRY:
+            if not isinstance(value, str):
+                raise InvalidInputError("an entry is a string", field=argument.name)
+            return parse_entry_ref(value, argument.name)
         case Kind.NAMES:
             return _check_names(argument, value)
         case Kind.ANY_IDS:

@@ -135,6 +135,7 @@ READ: Final = Operation(
     (
         _ANY_ID,
         _VERSION,
+        Argument("entry", Kind.ENTRY, "the version of this entry: one number may be of several versions"),
         Argument("span", Kind.SPAN, "A:B, code points of the text"),
     ),
     _MEMORY,

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     CHOICE = "choice"
     FLAG = "flag"
     SPAN = "span"  # A:B in code points
+    ENTRY = "entry"  # LOG:SEQ
     PATH = "path"
     PATCHES = "patches"  # list of {old, new}
     NAMES = "names"  # list of NAME

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import BATCH_READ, READ
@@ -26,10 +27,31 @@ from onrecord.app.session import Reply, Session
 from onrecord.app.waiting import explain_unknown, tell_waiting
 from onrecord.domain.errors import DamagedError, InvalidInputError, NotFoundError, OnRecordError
 from onrecord.domain.ids import SECTION_MARK, RecordId
+from onrecord.domain.problem import name_reading
 from onrecord.domain.record import read_record
 from onrecord.ports.index import IndexReader, VersionHead
 
 _SHARE_MIN_BYTES = 256
+_NAMED_COUNT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Which version is asked for: of a number, of an entry, of both; the newest where neither is given."""
+
+    version: object = None
+    entry: object = None
+
+    @property
+    def is_newest(self) -> bool:
+        return self.version is None and self.entry is None
+
+    @property
+    def field(self) -> str:
+        return "version" if self.entry is None else "entry"
+
+    def is_met(self, head: VersionHead) -> bool:
+        return self.version in (None, head.version) and self.entry in (None, head.ref)
 
 
 def read(session: Session, given: Mapping[str, object], *, page_bytes: int | None = None) -> Reply:
@@ -58,20 +80,20 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     session.compare_files(reply)
     budget = session.policy.page_bytes if page_bytes is None else page_bytes
     span = arguments.get("span")
-    prefix, version = str(arguments["id"]), arguments.get("version")
+    prefix, asked = str(arguments["id"]), _Asked(arguments.get("version"), arguments.get("entry"))
     if prefix.startswith(SECTION_MARK):
-        if version is not None:
-            raise InvalidInputError("a section of a source has no versions", field="version")
+        if not asked.is_newest:
+            raise InvalidInputError("a section of a source has no versions", field=asked.field)
         describe_section(session, RecordId(prefix), span if isinstance(span, tuple) else None, budget, reply)
         return reply
     with session.index.read() as reader:
-        unknown = find_unknown(reader, prefix) if version is None else None
+        unknown = find_unknown(reader, prefix) if asked.is_newest else None
     if unknown is not None:
         describe_pending(session, unknown, span if isinstance(span, tuple) else None, budget, reply)
         return reply
     try:
         with session.index.read() as reader:
-            head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
+            head, place, status = _find(session, reader, prefix, asked)
     except NotFoundError as error:
         with session.index.read() as reader:
             told = explain_version(reader, prefix, explain_unknown(session, prefix, error))
@@ -80,10 +102,11 @@ def read(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     missing = {head.id: edited} if edited is not None and place is not None and place.is_missing else {}
     if look_again(session, [edited] if edited is not None and not missing else [], missing, reply).is_changed:
         with session.index.read() as reader:
-            head, place, status = _find(session, reader, prefix, version if isinstance(version, int) else None)
+            head, place, status = _find(session, reader, prefix, asked)
     where = span if isinstance(span, tuple) else None
-    reply.data = _describe_or_older(session, head, place, where, budget, reply, may_be_older=version is None)
+    reply.data = _describe_or_older(session, head, place, where, budget, reply, may_be_older=asked.is_newest)
     reply.data["status"] = status
+    _tell_namesakes(session, head, asked, reply)
     tell_waiting(session, (head.id,), reply)
     with session.index.read() as reader:
         conflicts = reader.find_conflicts((head.id,))
@@ -128,18 +151,36 @@ def _read_one(session: Session, record_id: str, share_bytes: int, reply: Reply) 
 
 
 def _find(
-    session: Session, reader: IndexReader, prefix: str, version: int | None
+    session: Session, reader: IndexReader, prefix: str, asked: _Asked
 ) -> tuple[VersionHead, FilePlace | None, str]:
-    """Return the version asked for, the file's place if it is the current one, and its status today."""
+    """Return the version asked for, the file's place if it is the current one, and its status today.
+
+    Of several with one number it is the current one; else the last in order, those that stand aside behind all others.
+    """
     record_id = resolve(prefix, reader)
     current = reader.get_current(record_id)
-    if version is None and current is not None:
+    if asked.is_newest and current is not None:
         return current, locate(session, reader, current), current.status
-    for head in reader.list_versions(record_id):
-        if head.version == version:
-            is_current = current is not None and head.ref == current.ref
-            return head, locate(session, reader, head) if is_current else None, tell_status(head, current)
-    raise NotFoundError("this memory has no such version", field="version", hint="`onrecord history` lists them.")
+    found = [head for head in reader.list_versions(record_id) if asked.is_met(head)]
+    if not found:
+        raise NotFoundError("this memory has no such version", field=asked.field, hint="`onrecord history` lists them.")
+    if current is not None and any(head.ref == current.ref for head in found):
+        return current, locate(session, reader, current), current.status
+    head = next((head for head in reversed(found) if not head.is_displaced), found[-1])
+    return head, None, tell_status(head, current)
+
+
+def _tell_namesakes(session: Session, head: VersionHead, asked: _Asked, reply: Reply) -> None:
+    """Say that other versions have the number that was asked for, and how each is read."""
+    if asked.version is None or asked.entry is not None:
+        return
+    with session.index.read() as reader:
+        others = [item for item in reader.list_versions(head.id) if item.version == head.version]
+    ways = [name_reading(item.id, item.ref) for item in others if item.ref != head.ref]
+    if ways:
+        more = f" and {len(ways) - _NAMED_COUNT} more" if len(ways) > _NAMED_COUNT else ""
+        told = f"{len(others)} versions have the number {head.version}; this is {head.ref}"
+        reply.warnings.append(f"{told}; the others: {', '.join(ways[:_NAMED_COUNT])}{more}")
 
 
 def _describe_or_older(

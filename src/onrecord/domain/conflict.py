@@ -172,7 +172,9 @@ def _make_cell(text: str) -> str:
 
 
 def _tell_rest(side: Side) -> str:
-    return f"Read the rest with `onrecord read {side.member.record} --version {side.member.version}`."
+    member = side.member
+    which = f"--entry {member.ref}" if member.ref is not None else f"--version {member.version}"
+    return f"Read the rest with `onrecord read {member.record} {which}`."
 
 
 def _render_text(heading: str, text: str, rest: str) -> str:

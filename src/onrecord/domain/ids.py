@@ -115,7 +115,7 @@ def parse_record_id(text: object, field: str = "id") -> RecordId:
     return RecordId(prefix)
 
 
-def parse_entry_ref(text: str) -> EntryRef:
+def parse_entry_ref(text: str, field: str = "by") -> EntryRef:
     """Read `<log id>:<seq>`.
 
     Raises:
@@ -124,7 +124,7 @@ def parse_entry_ref(text: str) -> EntryRef:
     log, sep, seq = text.partition(":")
     is_sound = sep and len(log) == LOG_ID_CHARS and _ALLOWED.issuperset(log)
     if not is_sound or not seq.isascii() or not seq.isdecimal() or (len(seq) > 1 and seq[0] == "0") or len(seq) > 15:
-        raise InvalidInputError("an entry is named <log id>:<seq>", field="by")
+        raise InvalidInputError("an entry is named <log id>:<seq>", field=field)
     return EntryRef(LogId(log), Seq(int(seq)))
 
 

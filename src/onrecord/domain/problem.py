@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 
 
 class Severity(StrEnum):
@@ -39,8 +39,13 @@ class Problem:
     evidence: str = ""
 
 
-def describe_displaced(path: str, record: RecordId, version: int) -> Problem:
-    """Return the finding that an outside edit gave way to a write and is kept as a version."""
-    message = f"an edit made outside gave way to a write; it is kept as version {version}"
-    mend = f"Compare with `onrecord read {record} --version {version}`."
+def name_reading(record: RecordId, ref: EntryRef) -> str:
+    """Return the command that shows one version, whatever others have its number."""
+    return f"`onrecord read {record} --entry {ref}`"
+
+
+def describe_displaced(path: str, record: RecordId, version: int, ref: EntryRef) -> Problem:
+    """Return the finding that an outside edit gave way to a write and is kept as a version, by its number and entry."""
+    message = f"an edit made outside gave way to a write; it is kept as version {version}, {ref}"
+    mend = f"Compare with {name_reading(record, ref)}."
     return Problem(path, 0, "displaced_edit", Severity.WARNING, message, mend)

@@ -146,9 +146,16 @@ class Vault:
         assert isinstance(hits, list)
         return _pick(Found, reply.data, results=tuple(_pick(Hit, hit) for hit in hits), **self._tell(reply))
 
-    def read(self, id: str, *, version: int | None = None, span: tuple[int, int] | str | None = None) -> Memory:
-        """Read a memory whole, one version of it, or a span (`(a, b)` or `"a:b"`, code points)."""
-        reply = read(self._session, {"id": id, "version": version, "span": span}, page_bytes=0)
+    def read(
+        self,
+        id: str,
+        *,
+        version: int | None = None,
+        entry: str | None = None,
+        span: tuple[int, int] | str | None = None,
+    ) -> Memory:
+        """Read a memory whole, one version of it (by its number, or `by` in a history), or a span (code points)."""
+        reply = read(self._session, {"id": id, "version": version, "entry": entry, "span": span}, page_bytes=0)
         return _pick(Memory, reply.data, **self._tell(reply))
 
     def batch_read(self, ids: Sequence[str], *, offset: int | None = None) -> Batch:

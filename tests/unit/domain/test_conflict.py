@@ -85,5 +85,5 @@ def test_nothing_in_a_side_gets_out_of_its_place() -> None:
 def test_a_large_side_is_cut_with_how_to_read_the_rest() -> None:
     shown = render_body(CONFLICT, "Plan", [make_side(2, "語" * SIDE_MAX_BYTES), SIDES[1]], Proposal(None, "x"))
     assert len(shown.encode()) < SIDE_MAX_BYTES + 4_096
-    assert f"onrecord read {RECORD} --version 2" in shown
+    assert f"onrecord read {RECORD} --entry {LOG}:2" in shown
     assert "�" not in shown

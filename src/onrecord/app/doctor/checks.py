@@ -306,7 +306,7 @@ CHECKS: Final = (
         "No text of a file stands aside",
         (
             Code("displaced_edit", (_WARNING,), "an edit made outside gave way to a write and is kept as a version",
-                 "Compare with `onrecord read ID --version N`."),
+                 "Compare with `onrecord read ID --entry LOG:SEQ`."),
             Code("conflict_copy", (_WARNING,), "a copy, of a sync program or by hand; its text is kept as a version",
                  "`onrecord conflicts` lists what it is part of; `settle --remove-copies` deletes it."),
         ),

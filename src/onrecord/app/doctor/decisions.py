@@ -8,15 +8,15 @@ from typing import Final
 from onrecord.app.closing import list_open
 from onrecord.app.proposals import find_open
 from onrecord.app.session import Session
-from onrecord.app.stamps import COPY_MARK
+from onrecord.app.stamps import COPY_MARK, hash_data
 from onrecord.app.standing import is_marked
 from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import DamagedError, NewerFormatError
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.merge_marks import split_marked
-from onrecord.domain.problem import Problem, Severity, describe_displaced
+from onrecord.domain.problem import Problem, Severity, describe_displaced, name_reading
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
-from onrecord.ports.store import DISPLACING
+from onrecord.ports.store import DISPLACING, VersionRow
 
 _ALL: Final = 2**31
 _OPEN: Final = ("pending",)
@@ -60,16 +60,43 @@ def check_displaced(session: Session) -> Iterator[Problem]:
     with session.index.read() as reader:
         waiting = {head.ref for head in reader.list_unsettled(session.store.log, _ALL)}
         stamps = reader.find_files_of(COPY_MARK)
-        copies = [(stamp.ref, stamp.path) for stamp in stamps if session.store.stat_file(stamp.path) is not None]
+        copies = _list_copies(session, stamps)
+        told: set[tuple[RecordId, bytes]] = set()
         for record, path in sorted({(stamp.record, stamp.path) for stamp in reader.list_files()}):
             displaced = [head for head in reader.list_versions(record) if head.is_displaced]
             is_open = bool(displaced and reader.find_conflicts((record,)))
             for head in displaced:
                 if is_open or head.ref in waiting:
-                    places = [place for ref, place in copies if ref == head.ref]
+                    row = read_known(session, head.ref)
+                    text = (head.id, hash_data(row.draft.data)) if row is not None else None
+                    if row is None or text is None or text in told:
+                        continue
+                    told.add(text)
+                    places = copies.get(text, [])
                     if not places and _is_untold(session, reader, head.path):
                         places = [head.path]
-                    yield from _name_aside(session, head, path, places)
+                    yield from _name_aside(head, row, path, places)
+
+
+def _list_copies(session: Session, stamps: Sequence[FileStamp]) -> dict[tuple[RecordId, bytes], list[str]]:
+    """Return where copies of each text of a memory lie.
+
+    A stamp names the first version of its bytes, which two machines may have kept as a version each.
+    """
+    places: dict[tuple[RecordId, bytes], list[str]] = {}
+    for stamp in stamps:
+        row = read_known(session, stamp.ref)
+        if row is not None and session.store.stat_file(stamp.path) is not None:
+            places.setdefault((row.draft.id, stamp.sha256), []).append(stamp.path)
+    return places
+
+
+def read_known(session: Session, ref: EntryRef | None) -> VersionRow | None:
+    """Return the row of a version; None where it cannot be read, which is named where the logs are read."""
+    try:
+        return session.store.read_row(ref) if ref is not None else None
+    except (DamagedError, NewerFormatError):
+        return None
 
 
 def _is_untold(session: Session, reader: IndexReader, path: str) -> bool:
@@ -77,20 +104,16 @@ def _is_untold(session: Session, reader: IndexReader, path: str) -> bool:
     return reader.get_file(path) is None and session.store.stat_file(path) is not None
 
 
-def _name_aside(session: Session, head: VersionHead, path: str, places: Sequence[str]) -> Iterator[Problem]:
+def _name_aside(head: VersionHead, row: VersionRow, path: str, places: Sequence[str]) -> Iterator[Problem]:
     """Name one text at the places where the copy lies now, which a person may have moved; else at the memory's file."""
-    try:
-        row = session.store.read_row(head.ref)
-    except (DamagedError, NewerFormatError):
-        return  # named where the logs are read
-    if row is None or row.actor == DISPLACING:
-        yield describe_displaced(path, head.id, head.version)
+    if row.actor == DISPLACING:
+        yield describe_displaced(path, head.id, head.version, head.ref)
     elif head.path != path:
-        kept = f"its text is kept as version {head.version} beside {path[-120:]!r}"
-        message = f"{describe_copy(head.path)}; {kept}"
-        mend = f"Compare with `onrecord read {head.id} --version {head.version}`, then settle (`onrecord conflicts`)."
+        kept = f"version {head.version}, {head.ref}"
+        message = f"{describe_copy(head.path)}; its text is kept as {kept}, beside {path[-120:]!r}"
+        mend = f"Compare with {name_reading(head.id, head.ref)}, then settle (`onrecord conflicts`)."
         if not places:
-            message = f"the copy {head.path[-120:]!r} of this file is gone; its text is kept as version {head.version}"
+            message = f"the copy {head.path[-120:]!r} of this file is gone; its text is kept as {kept}"
         for place in places or [path]:
             yield Problem(place, 0, "conflict_copy", Severity.WARNING, message, mend)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from onrecord.app.content import FilePlace, holds_version, locate
-from onrecord.app.doctor.decisions import name_marks
+from onrecord.app.doctor.decisions import name_marks, read_known
 from onrecord.app.doctor.server_copies import check_copies
 from onrecord.app.doctor.transcripts import check_transcript
 from onrecord.app.log_losses import list_given_up
@@ -180,10 +180,10 @@ def _list_marks(
 def _name_copy(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
     """Name the copy of a file whose bytes are kept as a version, or nowhere; of one in an open conflict that tells."""
     row = session.store.read_row(stamp.ref) if stamp.ref is not None else None
-    if row is None or (row.draft.mode == "displaced" and reader.find_conflicts((row.draft.id,))):
+    if row is None or _is_aside(session, reader, stamp, row.draft.id):
         return
     if row.draft.data == data:
-        kept = f"its text is kept as version {row.draft.version} of {row.draft.id}"
+        kept = f"its text is kept as version {row.draft.version} of {row.draft.id}, {row.ref}"
         message = f"{describe_copy(stamp.path)}; {kept}"
         yield Problem(stamp.path, 0, "sync_copy", Severity.INFO, message, "It may be deleted.")
     elif new := _list_new_lines(session, reader, row.draft, data):
@@ -191,6 +191,14 @@ def _name_copy(session: Session, reader: IndexReader, stamp: FileStamp, data: by
         message = f"a copy of {what} {row.draft.id} with {len(new)} lines that it has not; they are kept nowhere"
         mend = "Write what they say into a file of its own, without the id line; then delete the copy."
         yield Problem(stamp.path, new[0], "copy_unkept", Severity.WARNING, message, mend)
+
+
+def _is_aside(session: Session, reader: IndexReader, stamp: FileStamp, record: RecordId) -> bool:
+    """Tell whether the text of a copy stands in an open conflict: it is told with that."""
+    aside = [head for head in reader.list_versions(record) if head.is_displaced]
+    has_conflict = bool(aside and reader.find_conflicts((record,)))
+    rows = (read_known(session, head.ref) for head in aside if has_conflict)
+    return any(row is not None and hashlib.sha256(row.draft.data).digest() == stamp.sha256 for row in rows)
 
 
 def _list_new_lines(session: Session, reader: IndexReader, draft: VersionDraft, data: bytes) -> list[int]:

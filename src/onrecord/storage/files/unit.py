@@ -103,7 +103,7 @@ class FileWriteUnit:
         problems = list(outcome.problems)
         self.problems += problems
         kept = self._keep_displaced(outcome, problems)
-        problems += [describe_displaced(row.draft.path, row.draft.id, row.draft.version) for row in kept]
+        problems += [describe_displaced(row.draft.path, row.draft.id, row.draft.version, row.ref) for row in kept]
         return Receipt([*rows, *kept], placed, outcome.not_placed, problems)
 
     def commit_displaced(self, outcome: Outcome) -> list[VersionRow]:

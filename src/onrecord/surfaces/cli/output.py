@@ -148,7 +148,8 @@ def _print_history(data: Data) -> None:
     if data.get("pending_sync"):
         _say(f"no versions here yet: {data['path']} came before its history")
     for item in data["versions"]:
-        _say(f"{item['version']:>4}  {item['recorded_at']}  {item['origin']:<9}  {item['mode']:<9}  {item['title']}")
+        told = f"{item['version']:>4}  {item['recorded_at']}  {item['origin']:<9}  {item['mode']:<9}"
+        _say(f"{told}  {item['status']:<10}  {item['by']:<19}  {item['title']}")
     _print_next(data)
 
 

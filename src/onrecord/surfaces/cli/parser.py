@@ -143,7 +143,14 @@ def _add_argument(parser: argparse.ArgumentParser, argument: Argument) -> None:
 def _name_metavar(argument: Argument) -> str:
     if argument.kind is Kind.CHOICE:
         return "|".join(argument.choices)
-    words = {Kind.INTEGER: "N", Kind.INSTANT: "T", Kind.SPAN: "A:B", Kind.PATCHES: "JSON", Kind.MAP: "JSON"}
+    words = {
+        Kind.INTEGER: "N",
+        Kind.INSTANT: "T",
+        Kind.SPAN: "A:B",
+        Kind.ENTRY: "LOG:SEQ",
+        Kind.PATCHES: "JSON",
+        Kind.MAP: "JSON",
+    }
     if argument.is_positional or argument.kind not in words:
         return (argument.flag or argument.name).upper()
     return words[argument.kind]
