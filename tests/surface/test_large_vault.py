@@ -116,6 +116,15 @@ def edited(tmp_path: Path) -> Path:
     return tmp_path / "vault"
 
 
+def test_what_a_note_says_that_still_waits_to_be_taken_in_is_not_remembered_twice(edited: Path) -> None:
+    with onrecord.open(edited) as opened:
+        again = opened.remember("note number 299\nedited word", workspace="default")
+        assert (again.duplicate, opened.read(again.id).path) == (True, "memories/299.md")
+        assert opened.find("edited", limit=1).degraded == ("reconciling",)
+    with onrecord.open(edited) as opened:
+        assert opened.status().data["counts"]["records"] == 300
+
+
 def test_many_edits_are_taken_in_with_the_calls_that_follow(edited: Path) -> None:
     with onrecord.open(edited) as opened:
         shown = []

@@ -8,6 +8,7 @@ left.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import islice
 
 from onrecord.app.copies import may_be_copy
 from onrecord.app.edits import is_edit_of
@@ -29,6 +30,9 @@ Inode = tuple[int, int]
 # What a piece of work takes in: so many files, or one for each so many bytes.
 FILES_A_PIECE = 2
 _BYTES_A_PIECE = 128 * 1024
+# A file that holds a text and nothing else may have a byte order mark and the end of its last line beside it.
+_AROUND_BYTES = 5
+_SIZED_MAX_COUNT = 256
 
 
 class Intake:
@@ -75,6 +79,12 @@ class Intake:
                 break
             chosen.append(path)
         return chosen
+
+    def list_sized(self, size_bytes: int) -> list[FileState]:
+        """Return the waiting files that may hold a text of so many bytes and nothing else, by path: 256 at most."""
+        states = (state for path in self._waiting if (state := self._states.get(path)) is not None)
+        sized = (state for state in states if size_bytes <= state.size_bytes <= size_bytes + _AROUND_BYTES)
+        return list(islice(sized, _SIZED_MAX_COUNT))
 
     def take(self, session: Session, paths: Collection[str]) -> list[str]:
         """Return those files of the next ones that are taken in now; the others are put aside, or all are the last.

@@ -67,8 +67,22 @@ def write_memory(session: Session, scrubbed: Scrubbed, reply: Reply, *, stored_k
     """
     note_secrets(reply, scrubbed.rules)
     session.compare_files(reply, pieces=None)
+    _take_in_same(session, str(scrubbed.arguments["text"]).encode(errors="replace"), reply)
     with session.write() as unit:
         _write(session, unit, scrubbed, reply, stored_key)
+
+
+def _take_in_same(session: Session, text: bytes, reply: Reply) -> None:
+    """Take in the files that still wait and hold just this text, so that no second memory comes to say it."""
+    comparison = session.comparison
+    if comparison is None or comparison.intake is None:
+        return
+    sized = comparison.intake.list_sized(len(text))
+    read = session.store.read_files(state.path for state in sized)
+    same = [state for state, data in zip(sized, read, strict=True) if data is not None and text in data]
+    if same:
+        comparison.hurried.update((state.device, state.inode) for state in same)
+        session.compare_files(reply, pieces=None, intake_pieces=0)
 
 
 def note_secrets(reply: Reply, rules: Sequence[str]) -> None:
