@@ -7,7 +7,7 @@ import sys
 import time
 from functools import lru_cache
 
-from onrecord.ports.system import ClockReading
+from onrecord.ports.system import WALL_MAX_US, ClockReading
 
 _BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
 
@@ -23,7 +23,10 @@ def _read_boot() -> str:
 
 
 def _read_boottime_us() -> int:
+    # Both go on while the machine sleeps; on macOS `time.monotonic` does not.
     clock = getattr(time, "CLOCK_BOOTTIME", None)
+    if clock is None and sys.platform == "darwin":
+        clock = time.CLOCK_MONOTONIC
     return (time.monotonic_ns() if clock is None else time.clock_gettime_ns(clock)) // 1_000
 
 
@@ -32,7 +35,8 @@ class SystemClock:
 
     def read(self) -> ClockReading:
         """Return wall clock, time since boot and the boot's name."""
-        return ClockReading(time.time_ns() // 1_000, _read_boottime_us(), _read_boot())
+        wall_us = min(max(time.time_ns() // 1_000, 0), WALL_MAX_US)
+        return ClockReading(wall_us, _read_boottime_us(), _read_boot())
 
     def pause(self, seconds: float) -> None:
         """Sleep."""

@@ -16,25 +16,24 @@ class RecordTime:
     jump_s: int
 
 
-def choose_record_time(wall_us: int, last_us: int, last_wall_us: int | None, elapsed_us: int | None) -> RecordTime:
+def choose_record_time(wall_us: int, last_us: int, elapsed_us: int | None) -> RecordTime:
     """Choose the record time of the next entry.
 
     Args:
         wall_us: The clock, microseconds since 1970.
         last_us: Record time of the last entry or seen head; 0 for none.
-        last_wall_us: The clock at the last commit; None when unknown.
-        elapsed_us: Time since the last commit by a clock that cannot be set; None in another boot.
+        elapsed_us: Time since the last commit by a clock that cannot be set; None in another boot, or for none.
 
     Returns:
-        max(clock, last + 1 µs), unless the clock has moved more than 5 minutes ahead of the time that passed in this
-        boot: then last + the time that passed. A clock behind the last entry by more than 5 minutes is a jump too.
+        max(clock, last + 1 µs), unless the clock is more than 5 minutes ahead of last + the time that passed in this
+        boot: then that, however long the clock stays ahead. A clock behind the last entry by more than 5 minutes is
+        a jump too.
     """
     floor_us = last_us + 1 if last_us else 0
     if wall_us < floor_us - JUMP_US:
         return RecordTime(floor_us, (wall_us - last_us) // 1_000_000)
-    if last_wall_us is not None and elapsed_us is not None and elapsed_us >= 0:
+    if last_us and elapsed_us is not None and elapsed_us >= 0:
         expected_us = last_us + elapsed_us
-        is_moved = wall_us - last_wall_us > elapsed_us + JUMP_US
-        if is_moved and wall_us > expected_us + JUMP_US:
+        if wall_us > expected_us + JUMP_US:
             return RecordTime(max(expected_us, floor_us), (wall_us - expected_us) // 1_000_000)
     return RecordTime(max(wall_us, floor_us), 0)

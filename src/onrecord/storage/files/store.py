@@ -149,7 +149,7 @@ class FileVaultStore:
             unit.settled = outcome.placed
             unit.commit_displaced(outcome)
             yield unit
-            self._problems += unit.problems
+            self._problems = [item for item in self._problems if item.code != "clock_jump"] + unit.problems
             is_due = writer.head.size - writer.head.signed >= self._options.checkpoint_entries
             if (is_new_log or is_due) and not writer.has_waiting:
                 self._try_checkpoint(writer)

@@ -62,12 +62,11 @@ class FileWriteUnit:
         elapsed_us = None
         if last is not None and last.boot == self._reading.boot:
             elapsed_us = self._reading.boottime_us - last.boottime_us
-        chosen = choose_record_time(self._reading.wall_us, last_us, last.wall_us if last else None, elapsed_us)
+        chosen = choose_record_time(self._reading.wall_us, last_us, elapsed_us)
         self._base_us, self._jump_s = chosen.us, chosen.jump_s
         self.problems = [problem for problem in self.problems if problem.code != "clock_jump"]
         if self._jump_s:
-            message = f"the clock is {self._jump_s} s off the record time; the record time is kept"
-            self.problems.append(Problem("", 0, "clock_jump", Severity.WARNING, message, "Set the machine's clock."))
+            self.problems.append(_name_jump(self._jump_s))
 
     def stamp(self, place: int) -> Stamp:
         """Return name and record time of the change at index `place` of the next commit."""
@@ -211,6 +210,16 @@ class FileWriteUnit:
             return None
         salt = self._ids.draw(SALT_BYTES)
         return VersionRow(stamp.ref, change.type, change.draft, stamp.recorded_at, salt, key, actor)
+
+
+def _name_jump(jump_s: int) -> Problem:
+    mend = "Set the machine's clock. If it is right, it was ahead when the log was written: times go on from there."
+    where = "behind"
+    if jump_s > 0:
+        mend = "Set the machine's clock. If it is right, record times follow it once the machine was started anew."
+        where = "ahead of"
+    message = f"the clock is {abs(jump_s)} s {where} the record time, which goes on as it did"
+    return Problem("", 0, "clock_jump", Severity.WARNING, message, mend)
 
 
 def hash_key(pepper: bytes, key: str) -> str:
