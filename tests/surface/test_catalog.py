@@ -126,7 +126,9 @@ def replies(onrecord: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     call("missing", "--retire", at_terminal=True)
     asking = f"kb: true\nprotection: locked\ngovernance: {{purpose: {'x' * 180}}}\n"
     for number in range(4):
-        Path(onrecord.vault, f"memories/asking {number}.md").write_text(f"---\n{asking}---\nasking {number}\n")
+        Path(onrecord.vault, f"memories/asking {number}.md").write_text(
+            f"---\nid: {number:012d}\nversion: 1\n{asking}---\nasking {number}\n"
+        )
     call("proposals")
     return seen
 

@@ -54,6 +54,15 @@ def test_an_exact_duplicate_gives_the_same_id(onrecord: CommandLine) -> None:
     assert other["id"] != first["id"]
 
 
+def test_a_duplicate_names_the_given_keys_that_the_memory_has_not(onrecord: CommandLine) -> None:
+    given = ("--tag", "infra", "--confidence", "0.5", "--event-time", "2026-11-30")
+    onrecord("remember", "the cat is grey", *given)
+    again = onrecord("remember", "the cat is grey", *given).envelope["warnings"]
+    assert not [warning for warning in again if "not applied" in warning]
+    other = onrecord("remember", "the cat is grey", "--tag", "home", "--confidence", "0.5", "--type", "fact")
+    assert "this text is already kept; not applied: tags, type" in other.envelope["warnings"]
+
+
 def test_find_tells_id_title_score_kind_status_origin(onrecord: CommandLine) -> None:
     kept = onrecord("remember", TEXT, "--title", "Staging database", "--tag", "infra").data
     (hit,) = onrecord("find", "which postgresql version").data["results"]

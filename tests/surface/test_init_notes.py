@@ -31,13 +31,14 @@ def test_notes_are_counted_and_taken_in_by_the_next_command_without_those_that_w
 
 def test_a_person_reads_how_many_notes_there_are_and_how_to_leave_some_out(bare: CommandLine) -> None:
     plant(bare, "memories/one.md", "memories/two.md", "six.md")
-    made, found, leaving, elsewhere = bare("init", as_json=False).out.splitlines()
+    made, found, leaving, elsewhere, link = bare("init", as_json=False).out.splitlines()
     assert bare.vault in made
     assert found.startswith("2 notes found: the next command takes them in")
     assert "no byte" in found
     assert "move them out" in leaving
     assert "dot" in leaving
     assert elsewhere.startswith("1 Markdown file elsewhere in the folder")
+    assert "onrecord link memories" in link
 
 
 def test_where_nothing_lies_init_says_one_line(bare: CommandLine) -> None:

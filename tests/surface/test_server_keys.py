@@ -117,6 +117,28 @@ def test_a_new_file_may_claim_a_kind_of_memory_and_no_authority(onrecord: Comman
     assert asked == {"origin": "confirmed", "confirmed_by": OTHER, "protection": "locked", "status": "draft"}
 
 
+OWN_WORDS = "status: done\nkind: book\norigin: Japan\nby: Jane Austen\nversion: 2nd\nagent: Curtis Brown\nkb: true\n"
+
+
+@pytest.mark.parametrize(
+    "own", [f"id: my-own-id-4\n{OWN_WORDS}", f'id: "202611301915"\n{OWN_WORDS}', "status: draft\n"]
+)
+def test_the_names_of_server_owned_keys_are_its_owners_in_a_note_that_bears_no_mark(
+    onrecord: CommandLine, own: str
+) -> None:
+    path = Path(onrecord.vault) / "memories" / "pride.md"
+    path.write_text(f"---\n{own}---\nA book about pride.\n")
+    (hit,) = onrecord("find", "book about pride").data["results"]
+    assert hit["kind"] == "note"
+    for version, words in ((1, "prejudice"), (2, "persuasion")):
+        onrecord("update", str(hit["id"]), "--expect", str(version), "--text", f"A book about {words}.")
+        assert path.read_text() == f"---\n{own}---\nA book about {words}.\n"
+        assert onrecord("doctor").data["findings"] == []
+        assert onrecord("proposals").data["proposals"] == []
+    path.write_text(f"---\n{own.replace('status', 'state')}---\nA book about emma.\n")
+    assert onrecord("doctor").data["findings"] == []
+
+
 def test_a_wish_is_asked_for_once(kept: Kept) -> None:
     kept.put("protection: locked")
     kept.list_proposals()

@@ -359,6 +359,6 @@ def test_sources_are_told_to_a_person_in_lines(desk: Desk) -> None:
     desk.write(".hidden.md", "x")
     desk.write("a.md", "kumquat")
     added = desk.ask("source", "add", str(desk.folder), "--name", "notes", as_json=False, at_terminal=True)
-    assert added.out.splitlines()[0] == "1 files, 1 sections"
+    assert added.out.splitlines()[0] == "1 file, 1 section"
     assert "left out  notes: .hidden.md" in desk.ask("source", "list", as_json=False).out
     assert "notes: a.md" in desk.ask("find", "kumquat", as_json=False).out

@@ -303,7 +303,7 @@ HELP: Final = Operation(
 )  # fmt: skip
 INIT: Final = Operation(
     "init",
-    "Make a vault; notes that lie in it are counted, and taken in untouched by the next command.",
+    "Make a vault; notes that lie in its memories/ are counted, and taken in untouched by the next command.",
     (Argument("dir", Kind.PATH, "folder, default: the configured vault", False, True),),
     ("vault", "path", "notes", "notes_elsewhere"),
 )

@@ -70,7 +70,7 @@ def plan_next(
         session: The opened vault.
         unit: The right to write; the change must be the first of the next commit.
         head: The current version.
-        data: The file as it is to be; display copies are set anew where the record's file names its id.
+        data: The file as it is to be; display copies are set anew where the record's file has them.
         parents: What the version descends from.
         origin: Where its text comes from.
 
@@ -83,7 +83,7 @@ def plan_next(
         record = read_record(data, head.path, session.yaml)
         origin = weigh_origin(reader, head.id, hash_text(record.text), origin)
     before = read_version(session, head, place)
-    if read_record(before, head.path, session.yaml).claimed_id is not None:
+    if read_record(before, head.path, session.yaml).server.is_marked:
         stamp = unit.stamp(0)
         data = set_copies(session, data, head, number, stamp.ref, stamp.recorded_at, origin)
     path, how = choose_target(session, head, place, record.title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import REMEMBER
@@ -15,9 +16,11 @@ from onrecord.app.scrub import Scrubbed, scrub
 from onrecord.app.session import Reply, Session, list_rows
 from onrecord.app.workspaces import spell_workspace
 from onrecord.domain.errors import IdempotencyMismatchError, StorageFailedError
+from onrecord.domain.front_matter import Value, YamlReading
 from onrecord.domain.ids import RecordId
 from onrecord.domain.names import fold_name
-from onrecord.domain.record import KeyValue, render_record
+from onrecord.domain.record import KeyValue, read_record, render_record
+from onrecord.domain.record_fields import read_fields
 from onrecord.ports.index import IndexReader, VersionHead
 from onrecord.ports.store import Change, Stamp, VersionDraft, WriteUnit
 
@@ -139,11 +142,21 @@ def _find_known(
     title = arguments.get("title")
     for head in find_kept(session, reader, workspace, digest):
         if head.kind == "note" and (title is None or head.title == title):
-            ignored = [name for name in _USER_KEYS if name in arguments and name not in ("title", "workspace")]
-            if ignored:
+            if ignored := _list_ignored(session, head, arguments):
                 reply.warnings.append(f"this text is already kept; not applied: {', '.join(ignored)}")
             return head
     return None
+
+
+def _list_ignored(session: Session, head: VersionHead, arguments: Mapping[str, object]) -> list[str]:
+    """Return which of the given keys the memory has not, or has with another value."""
+    given = {name: arguments[name] for name in _USER_KEYS if name in arguments and name not in ("title", "workspace")}
+    row = session.store.read_row(head.ref) if given else None
+    if row is None:
+        return list(given)
+    kept = read_record(row.draft.data, row.draft.path, session.yaml).keys
+    wanted = read_fields(YamlReading(cast("Mapping[str, Value]", given))).keys
+    return [name for name in given if getattr(kept, name) != getattr(wanted, name)]
 
 
 def _is_same_request(head: VersionHead, workspace: str, digest: bytes, arguments: Mapping[str, object]) -> bool:

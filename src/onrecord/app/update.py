@@ -235,8 +235,8 @@ def _refresh_copies(
     protection: str,
     origin: str,
 ) -> bytes:
-    """Bring the display copies that the file has up to date; a file without an id gets none."""
-    if record.claimed_id is None:
+    """Bring the display copies that the file has up to date; a file without them gets none."""
+    if not record.server.is_marked:
         return data
     copies: dict[str, KeyValue | None] = dict(describe_copies(session, head.id, version, unit.stamp(0)))
     copies["origin"] = origin

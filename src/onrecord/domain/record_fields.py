@@ -165,6 +165,11 @@ class ServerCopies:
     detector: Value = None
     judgments: Value = None
 
+    @property
+    def is_marked(self) -> bool:
+        """Whether the file names an entry, or an id with a version; in any other these keys are its owner's."""
+        return bool(self.by or self.confirmed_by or (self.id and self.version))
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -181,31 +186,36 @@ def read_fields(reading: YamlReading) -> Fields:
     users: dict[str, Any] = {}
     servers: dict[str, Any] = {}
     problems: list[Problem] = []
+    of_copies: list[Problem] = []
     lost: list[str] = []
     current = FormContext(reading, is_strict=False)
     for key, value in reading.values.items():
         form = _FORMS.get(key)
         if form is None:
             continue
+        told = of_copies if key in _SERVER_FORMS else problems
         if value is None:
-            problems.append(_describe(reading, key, "field_normalised", Severity.INFO, "without a value it is absent"))
+            told.append(_describe(reading, key, "field_normalised", Severity.INFO, "without a value it is absent"))
             continue
         current.key = key
         try:
             found = form(value, current)
         except InvalidInputError as error:
-            problems.append(_describe(reading, key, "field_invalid", Severity.WARNING, error.reason, error.own_hint))
+            told.append(_describe(reading, key, "field_invalid", Severity.WARNING, error.reason, error.own_hint))
             lost.append(_flatten(value, reading, key))
         else:
             (servers if key in _SERVER_FORMS else users)[key] = found
         if current.notes:
-            problems.extend(_describe(reading, key, code, Severity.INFO, note) for code, note in set(current.notes))
+            told.extend(_describe(reading, key, code, Severity.INFO, note) for code, note in set(current.notes))
             current.notes.clear()
     if current.precisions:
         users["precisions"] = current.precisions
     if "periods" in users or "valid_to" in users:
         _settle_validity(users, reading, problems, lost)
-    return Fields(Keys(**users), ServerCopies(**servers), tuple(problems), tuple(lost))
+    server = ServerCopies(**servers)
+    if server.is_marked:
+        problems += of_copies
+    return Fields(Keys(**users), server, tuple(problems), tuple(lost))
 
 
 def _describe(reading: YamlReading, key: str, code: str, severity: Severity, reason: str, mend: str = "") -> Problem:

@@ -65,8 +65,11 @@ def list_changes(written: ServerCopies | None, protection: str, found: ServerCop
         written: What OnRecord wrote into the file last; None for a file that it never wrote, which may name any value
             of the keys that ask for nothing.
         protection: What the versions store says of it.
-        found: What the file says now.
+        found: What the file says now. Keys of a file that bears no mark of OnRecord, and bore none when OnRecord wrote
+            it last, are its owner's.
     """
+    if not found.is_marked and (written is None or not written.is_marked):
+        return []
     before = _spell(written or ServerCopies())
     # OnRecord writes none of these yet, so that any that stand there are a hand's.
     before |= {"protection": protection, "confirmed_by": "", "kb": "", "governance": ""}

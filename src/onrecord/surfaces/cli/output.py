@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onrecord.surfaces.cli.terminal import show_line, show_text
-from onrecord.surfaces.cli.vault_forms import tell_adopt, tell_import, tell_init, tell_replay, tell_status
+from onrecord.surfaces.cli.vault_forms import count, tell_adopt, tell_import, tell_init, tell_replay, tell_status
 
 if TYPE_CHECKING:
     from onrecord.app.session import Reply
@@ -192,7 +192,7 @@ def _print_doctor(data: Data) -> None:
     for reason, checks in unasked.items():
         more = f" and {len(checks) - _NAMED_COUNT} more" if len(checks) > _NAMED_COUNT else ""
         _say(f"not run: {', '.join(checks[:_NAMED_COUNT])}{more}: {reason}")
-    print(f"{counts['critical']} critical, {counts['warning']} warnings, {counts['info']} notes")
+    print(f"{counts['critical']} critical, {count(counts['warning'], 'warning')}, {count(counts['info'], 'note')}")
 
 
 def _print_cut(shown: int, total: int, what: str) -> None:
@@ -257,8 +257,10 @@ def _print_sources(data: Data) -> None:
     if not data["sources"]:
         print("no sources")
     for item in data["sources"]:
-        owner = f"  [{item['agent']}{', alone' if item['owner_only'] else ''}]" if item.get("agent") else ""
-        _say(f"{item['name']:<16} {item['files']:>5} files {item['sections']:>6} sections  {item['path']}{owner}")
+        alone = ", found by it and you alone" if item["owner_only"] else ""
+        by = f"  (of {item['agent']}{alone})" if item.get("agent") else ""
+        held = f"{count(item['files'], 'file')}, {count(item['sections'], 'section')}"
+        _say(f"{item['name']:<16}  {held:<24}  {item['path']}{by}")
     _print_cut(len(data["sources"]), data["sources_total"], "sources")
     _print_left_out(data)
 
@@ -271,7 +273,7 @@ def _print_left_out(data: Data) -> None:
 
 
 def _print_source(data: Data) -> None:
-    print(f"{data['files']} files, {data['sections']} sections")
+    print(f"{count(data['files'], 'file')}, {count(data['sections'], 'section')}")
     _print_left_out(data)
 
 

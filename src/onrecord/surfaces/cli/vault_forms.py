@@ -12,26 +12,27 @@ def tell_init(data: Data) -> Iterator[str]:
     """Yield the lines of `init`."""
     yield f"made vault {data['vault']} in {data['path']}"
     if data["notes"]:
-        found = f"{_count(data['notes'], 'note')} found"
+        found = f"{count(data['notes'], 'note')} found"
         yield f"{found}: the next command takes them in as memories, and changes no byte of them"
         yield "to leave some out, move them out of the folder before that, or let a name of their path begin with a dot"
     if data["notes_elsewhere"]:
-        told = _count(data["notes_elsewhere"], "Markdown file")
+        told = count(data["notes_elsewhere"], "Markdown file")
         yield f"{told} elsewhere in the folder: no memories, left alone; one that is moved into memories/ becomes one"
+        yield "to keep notes where they are and have them as memories too: onrecord link memories THEIR_FOLDER"
 
 
 def tell_status(data: Data) -> Iterator[str]:
     """Yield the lines of `status`."""
     counts, others = data["counts"], data["logs_total"] - any(log["own"] for log in data["logs"])
     yield f"vault {data['vault']}, log {data['log'] or '(none yet)'}"
-    held = [_count(counts["records"], "record"), _count(counts["versions"], "version"), _count(counts["turns"], "turn")]
-    yield f"{', '.join(held)}, {_count(counts['files'], 'file')}, {_count(data['ledger']['entries'], 'ledger entry')}"
+    held = [count(counts["records"], "record"), count(counts["versions"], "version"), count(counts["turns"], "turn")]
+    yield f"{', '.join(held)}, {count(counts['files'], 'file')}, {count(data['ledger']['entries'], 'ledger entry')}"
     if others:
-        yield f"{_count(others, 'other machine')} write{'s' if others == 1 else ''} into it"
+        yield f"{count(others, 'other machine')} write{'s' if others == 1 else ''} into it"
     sources = data["sources"]
     if sources["sources"]:
-        told = f"{_count(sources['sources'], 'source')}: {_count(sources['files'], 'file')}"
-        yield f"{told}, {_count(sources['sections'], 'section')}, {sources['left_out']} left out"
+        told = f"{count(sources['sources'], 'source')}: {count(sources['files'], 'file')}"
+        yield f"{told}, {count(sources['sections'], 'section')}, {sources['left_out']} left out"
     todo = list(_list_todo(data))
     yield from todo
     if not todo:
@@ -41,27 +42,27 @@ def tell_status(data: Data) -> Iterator[str]:
 def _list_todo(data: Data) -> Iterator[str]:
     if data["missing"]["records"]:
         suspended = ", retirement is suspended" if data["missing"]["retirement_suspended"] else ""
-        yield f"{_count(data['missing']['records'], 'memory')} without a file{suspended}  (onrecord repair missing)"
+        yield f"{count(data['missing']['records'], 'memory')} without a file{suspended}  (onrecord repair missing)"
     if data["conflicts"]:
-        yield f"{_count(data['conflicts'], 'open conflict')}  (onrecord conflicts)"
+        yield f"{count(data['conflicts'], 'open conflict')}  (onrecord conflicts)"
     if data["proposals"]:
-        yield f"{_count(data['proposals'], 'edit')} by hand to decide on  (onrecord proposals)"
+        yield f"{count(data['proposals'], 'edit')} by hand to decide on  (onrecord proposals)"
     if data["backup"]["waiting"]:
-        yield f"{_count(data['backup']['waiting'], 'write')} waiting in the backup  (onrecord repair replay)"
+        yield f"{count(data['backup']['waiting'], 'write')} waiting in the backup  (onrecord repair replay)"
     if data["index"]["behind"]:
-        yield f"the index is {_count(data['index']['behind'], 'entry')} behind  (onrecord reindex)"
+        yield f"the index is {count(data['index']['behind'], 'entry')} behind  (onrecord reindex)"
     told = data["missing"]["records"] + data["conflicts"] + data["proposals"]
     if data["problems"] > told:
-        yield f"{_count(data['problems'] - told, 'other problem' if told else 'problem')}  (onrecord doctor)"
+        yield f"{count(data['problems'] - told, 'other problem' if told else 'problem')}  (onrecord doctor)"
 
 
 def tell_adopt(data: Data) -> Iterator[str]:
     """Yield the lines of `adopt`."""
     pinned, there, lost = data["pinned"], data["there"], data["given_up"]
     yield f"this vault is older than what was written here: {data['reason']}"
-    yield f"  acknowledged here  {_count(pinned['size'], 'entry')} of log {pinned['log']}, root {pinned['root']}"
-    yield f"  found in the vault {_count(there['size'], 'entry')}, root {there['root']}"
-    yield f"  given up           {_count(lost['entries'], 'entry')}, {_count(lost['versions'], 'version')}"
+    yield f"  acknowledged here  {count(pinned['size'], 'entry')} of log {pinned['log']}, root {pinned['root']}"
+    yield f"  found in the vault {count(there['size'], 'entry')}, root {there['root']}"
+    yield f"  given up           {count(lost['entries'], 'entry')}, {count(lost['versions'], 'version')}"
     for item in lost["memories"]:
         yield f"    {item['id']}  version {item['version']}  {item['path']}  {item['title']}"
     if lost["more"]:
@@ -91,7 +92,7 @@ def tell_replay(data: Data) -> Iterator[str]:
     yield f"{told}; {data['remaining']} left"
 
 
-def _count(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
     """Return a number with its word, in the plural where it is not one."""
     if number == 1:
         return f"1 {what}"
