@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from onrecord.app.read import read
+from onrecord.app.remember import remember
+from onrecord.app.session import Session
+from onrecord.ports.index import IndexBatch
 from onrecord.ports.store import VersionRow
 from onrecord.storage.sqlite.index import SqliteIndex
 from tests.machines import Machine
@@ -13,6 +17,29 @@ from tests.vaults import FixedClock, open_session
 
 RECORDS = ("memories", "events", "conflicts", "facts", "entities", "workspaces")
 START_US = 1_780_000_000_000_000
+
+
+class Crashed(BaseException):
+    """Stands for the death of a process between commit and index."""
+
+
+def die_behind_the_commit(session: Session, text: str) -> None:
+    """Remember a text as a process does that dies before it is indexed; the session must be given up then."""
+    plain = session.index
+
+    class Dying:
+        def __getattr__(self, name: str) -> object:
+            return getattr(plain, name)
+
+        def apply(self, batch: IndexBatch) -> None:
+            if any(text in item.head.title for item in batch.documents):
+                raise Crashed  # what has come is attended to before the new text is committed
+            plain.apply(batch)
+
+    session.index = Dying()  # type: ignore[assignment]
+    with suppress(Crashed):
+        remember(session, {"text": text})
+    session.index = plain
 
 
 class StayingMachine(Machine):

@@ -28,18 +28,13 @@ from onrecord.app.session import Reply, Session
 from onrecord.app.update import update
 from onrecord.domain.errors import ConflictError, NotFoundError
 from onrecord.domain.record import read_record
-from onrecord.ports.index import IndexBatch
-from tests.syncing import StayingMachine
+from tests.syncing import StayingMachine, die_behind_the_commit
 from tests.vaults import check_verifies, make_vault, open_reference
 
 WORDS = ("apple", "banana", "postgres", "v0.7.2", "数据库", "発版", "get_user_id", "Tuesday", "東京")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 WHO = st.integers(0, 1)
 PICK = st.integers(0, 30)
-
-
-class Crashed(BaseException):
-    """Stands for the death of a process between commit and index."""
 
 
 class TwoInstallations(RuleBasedStateMachine):
@@ -59,12 +54,14 @@ class TwoInstallations(RuleBasedStateMachine):
             machine.start()
         self.kept: set[str] = set()  # every text whose write was acknowledged
         self.written: set[str] = set()  # texts that went through OnRecord, and so are of no other origin
+        self.said: set[str] = set()  # every line that anybody wrote, by hand or not
         self.agreed: dict[str, bytes] = {}  # what the sync program saw last on both
         self.count = self.turn = 0
 
     def name_text(self, text: str) -> str:
         """Return a text that no other write has."""
         self.count += 1
+        self.said.add(f"{text} n{self.count}")
         return f"{text} n{self.count}"
 
     def choose(self, who: int) -> StayingMachine:
@@ -179,24 +176,9 @@ class TwoInstallations(RuleBasedStateMachine):
     @rule(who=WHO, text=TEXTS)
     def crash_behind_the_commit(self, who: int, text: str) -> None:
         machine, text = self.choose(who), self.name_text(text)
-        session = machine.session
         self.look(machine)
-        session.refresh()  # what has arrived is taken in before, so that only the new text is not indexed
-        plain = session.index
-
-        class Dying:
-            def __getattr__(self, name: str) -> object:
-                return getattr(plain, name)
-
-            def apply(self, batch: IndexBatch) -> None:
-                if any(text in item.head.title for item in batch.documents):
-                    raise Crashed  # what has come is attended to before the new text is committed
-                plain.apply(batch)
-
-        session.index = Dying()  # type: ignore[assignment]
-        with suppress(Crashed):
-            remember(session, {"text": text})
-        session.index = plain
+        machine.session.refresh()  # what has arrived is taken in before, so that only the new text is not indexed
+        die_behind_the_commit(machine.session, text)
         self.written.add(text)
         self.kept.add(text)
         machine.stop()
@@ -350,9 +332,11 @@ class TwoInstallations(RuleBasedStateMachine):
             assert row.draft.origin in ("agent", "file")
             record = read_record(row.draft.data, row.draft.path, machine.session.yaml)
             text = record.text
+            assert self.said.issuperset(text.splitlines()), "no version says what nobody wrote"
             if row.draft.origin == "agent":
                 assert text in self.written, "no file's words are OnRecord's"
-            elif record.claimed_id is not None:  # a file without an id does not tell whose row it is ahead of
+            elif record.claimed_id is not None or text not in self.written:
+                # A file without an id that OnRecord wrote does not tell whose row it is ahead of.
                 writer = by_us.get((row.draft.id, row.draft.data, row.draft.workspace), row.ref.log)
                 assert writer == row.ref.log, f"{text!r} is called an outside edit and was written on the other machine"
 

@@ -67,6 +67,19 @@ def list_moved(store: VaultStore, reader: IndexReader, log: LogId, first: int) -
     return [head for head in heads if said.is_said_twice(head)]
 
 
+def list_stirred(own: LogId, heads: Iterable[VersionHead]) -> set[RecordId]:
+    """Return the records of new versions that may have to do with another file than their own.
+
+    Of a new record that OnRecord wrote here no other file can be.
+
+    Args:
+        own: The own log.
+        heads: The versions.
+    """
+    told = (head for head in heads if head.version > 1 or head.is_observed or head.ref.log != own)
+    return {head.id for head in told if head.kind != "event"}
+
+
 class _Said:
     """Who says a text, asked once for each: many notes may be alike."""
 

@@ -14,7 +14,7 @@ from onrecord.app.session import Session
 from onrecord.domain.ids import EntryRef
 from onrecord.domain.record import KeyValue, read_record, replace_keys
 from onrecord.ports.index import VersionHead
-from onrecord.ports.store import Change, Placement, VersionDraft, VersionRow, WriteUnit
+from onrecord.ports.store import Change, Placement, Receipt, VersionDraft, VersionRow, WriteUnit
 
 # Display copies that every version has anew.
 _COPIES = ("id", "kind", "version", "by", "recorded_at", "status", "origin", "client", "agent")
@@ -93,3 +93,8 @@ def plan_next(
         redacted=tuple(sorted({rule for row in parents for rule in row.draft.redacted})),
     )  # fmt: skip
     return Change("record.update", draft, place=how, pre_sha256=hash_pre_image(place, before))
+
+
+def list_rows(receipt: Receipt) -> list[VersionRow]:
+    """Return the rows that a receipt's own changes made, displaced outside edits excluded."""
+    return [row for row in receipt.rows if row.draft.mode != "displaced"]

@@ -10,10 +10,11 @@ from onrecord.app.catalog import REMEMBER
 from onrecord.app.conflicts import attend
 from onrecord.app.content import find_kept
 from onrecord.app.indexing import hash_text
+from onrecord.app.next_version import list_rows
 from onrecord.app.outbox import keep_in_backup
 from onrecord.app.places import choose_path
 from onrecord.app.scrub import Scrubbed, scrub
-from onrecord.app.session import Reply, Session, list_rows
+from onrecord.app.session import Reply, Session
 from onrecord.app.workspaces import spell_workspace
 from onrecord.domain.errors import IdempotencyMismatchError, StorageFailedError
 from onrecord.domain.front_matter import Value, YamlReading

@@ -14,6 +14,7 @@ from onrecord.app.arrivals import (
     list_said_copies,
     list_same_files,
     list_shared_places,
+    list_stirred,
     list_touched,
     list_yielded,
     settle_pending,
@@ -29,7 +30,7 @@ from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.errors import DamagedError, LockTimeoutError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.problem import Problem, Severity
-from onrecord.ports.index import Document, FileStamp, Index, IndexBatch
+from onrecord.ports.index import Document, FileStamp, Index, IndexBatch, VersionHead
 from onrecord.ports.merger import Merger
 from onrecord.ports.store import Actor, FileState, LogHead, Receipt, VaultStore, VersionRow, WriteUnit
 from onrecord.ports.system import Clock, IdSource
@@ -143,6 +144,8 @@ class Session:
     scan: SourceScan | None = None  # of the files of native sources, begun when they are first asked for
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
     replaced: set[RecordId] = field(default_factory=set)  # lost their place to another file; asked with the next look
+    is_shared: bool = False  # whether other installations write to the vault, too
+    stirred: set[RecordId] = field(default_factory=set)  # got versions; what is connected with them is told apart again
     merger: Merger | None = None  # None: no merge can be had
     on_progress: Callable[[int, int | None], None] = lambda _, __: None  # done, and of how many: long work
     settling: Settling = field(init=False)
@@ -182,7 +185,7 @@ class Session:
         """
         if self.comparison is None and self.replaced:
             self.comparison = Comparison(self.store, self.index, self.refused)
-        if self.comparison is None and not self.settling.put_off:
+        if self.comparison is None and not self.settling.put_off and not self.stirred:
             return 0
         return self.reconcile(self, reply, pieces, intake_pieces)
 
@@ -217,7 +220,9 @@ class Session:
         with self.index.read() as reader:
             known = reader.get_watermarks()
         taken = 0
-        for head in self.store.list_logs():
+        logs = self.store.list_logs()
+        self.is_shared = len(logs) > 1
+        for head in logs:
             first = known.get(head.log, 0)
             if first < head.entries:
                 taken += self._take_in_sound(head, first)
@@ -296,6 +301,12 @@ class Session:
             files = [*seen.stamps, *(stamp for stamp in spoiled if stamp.path not in removed)]
             batch = IndexBatch(documents, files=files, removed_files=removed, watermarks=marks, touched=touched)
             self.index.apply(batch)
+        self.stir(document.head for document in documents)
+
+    def stir(self, heads: Iterable[VersionHead]) -> None:
+        """Let what is connected with some records be told apart again with the next look, where others write, too."""
+        if self.is_shared:
+            self.stirred |= list_stirred(self.store.log, heads)
 
     def count_off(self, files: Collection[FileState]) -> Iterator[FileState]:
         """Yield the files of a pass, and tell how far it is."""
@@ -332,6 +343,7 @@ class Session:
         """
         built = list(documents) or [part for row in receipt.rows for part in self.build(row, self.yaml)]
         files = [*stamps, *self._stamp_placed(receipt)]
+        self.stir(document.head for document in built)
         if receipt.not_placed:
             reply.degrade("not_placed", f"{receipt.not_placed}; it is kept in the journal and served from there")
         reply.warnings.extend(problem.message for problem in receipt.problems)
@@ -381,8 +393,3 @@ class Session:
         """Release what is held."""
         self.index.close()
         self.store.close()
-
-
-def list_rows(receipt: Receipt) -> list[VersionRow]:
-    """Return the rows that a receipt's own changes made, displaced outside edits excluded."""
-    return [row for row in receipt.rows if row.draft.mode != "displaced"]

@@ -12,14 +12,14 @@ from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
 from onrecord.app.indexing import hash_text
 from onrecord.app.judging import find_protection
-from onrecord.app.next_version import choose_target, hash_pre_image
+from onrecord.app.next_version import choose_target, hash_pre_image, list_rows
 from onrecord.app.origins import weigh_origin
 from onrecord.app.pending import find_unknown
 from onrecord.app.places import is_whole, resolve_current
 from onrecord.app.reconcile import observe_all_under_lock, observe_under_lock
 from onrecord.app.remember import describe_copies, note_secrets
 from onrecord.app.scrub import Scrubbed, scrub, scrub_change
-from onrecord.app.session import Reply, Session, list_rows
+from onrecord.app.session import Reply, Session
 from onrecord.app.waiting import tell_waiting
 from onrecord.domain.errors import (
     ConflictError,

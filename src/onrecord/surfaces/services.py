@@ -27,7 +27,7 @@ class Opened:
 
     def close(self) -> None:
         """End what opening began, then release all; nothing acknowledged depends on it."""
-        if self.session.is_comparing:
+        if self.session.is_comparing or self.session.stirred:
             with suppress(OnRecordError):
                 self.session.compare_files(self.opening, pieces=None, intake_pieces=None)
         if self.session.scan is not None:
