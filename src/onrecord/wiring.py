@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onrecord.domain.front_matter import YamlReading
     from onrecord.domain.sections import Section
     from onrecord.ports.index import Document, Index, Partition
+    from onrecord.ports.merger import MergeObstacle
     from onrecord.ports.native import NativeFile, NativeSource
     from onrecord.ports.signing import Verifier
     from onrecord.ports.sources import SourceFile
@@ -293,7 +294,7 @@ class _LateReader:
 class _LateMerger:
     """The merger, loaded with the first merge that is asked for."""
 
-    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | MergeObstacle:
         """Merge as `GitMerger` does."""
         from onrecord.adapters.git_merge import GitMerger, find_git
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.read import read
 from onrecord.app.settle import list_conflicts, settle
+from onrecord.app.verify import verify
 from tests.surface.test_copies import Home
 from tests.vaults import check_verifies
 
@@ -188,3 +190,27 @@ def test_the_marks_are_told_with_the_conflict_of_their_sides_and_with_no_older_o
     assert newer in named["message"]
     assert newer in named["mend"]
     assert older not in named["message"] + named["mend"]
+
+
+def test_marks_are_called_marks_wherever_the_memory_is_shown(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    mark(home)
+    home.take_in()
+    for reply in (read(home.session, {"id": home.record}), find(home.session, {"query": "plan"})):
+        assert [item.reason for item in reply.degraded] == ["merge_marks"]
+        assert "Take the marks out" in reply.degraded[0].mend
+    differences = verify(home.session, {}, Ed25519Verifier()).data["differences"]
+    assert [item["code"] for item in differences] == ["merge_marks"]  # type: ignore[attr-defined]
+    assert "Take the marks out" in differences[0]["mend"]  # type: ignore[index]
+
+
+def test_a_merge_is_offered_only_where_one_can_be_had(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    mark(home)
+    home.take_in()
+    (conflict,) = home.list_open()
+    assert "No merge can be had: both change the same place." in str(read(home.session, {"id": conflict}).data["text"])
+    findings = diagnose(home.session, {}).data["findings"]
+    mends = {item["code"]: item["mend"] for item in findings}  # type: ignore[attr-defined]
+    for code in ("merge_marks", "conflict_open"):
+        assert f"`onrecord settle {conflict} --keep A`, `B` or `current`" in mends[code]

@@ -8,7 +8,10 @@ import subprocess
 import tempfile
 from functools import lru_cache
 
+from onrecord.ports.merger import MergeObstacle
+
 _TIME_LIMIT_S = 10.0
+_PLACES_MAX_COUNT = 127
 _NAMES = ("ours", "base", "theirs")
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -31,24 +34,26 @@ class GitMerger:
         self._git = git
         self._time_limit_s = time_limit_s
 
-    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-        """Return the merged bytes; None where the edits meet, and where git cannot be had or does not answer.
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | MergeObstacle:
+        """Return the merged bytes, or why there are none: the edits meet, or git cannot be had or does not answer.
 
         Bytes are kept exactly, line ends and a missing last one too. UTF-16 and what holds NUL is not merged: a line
         of bytes is no line of such a text.
         """
         texts = (ours, base, theirs)
-        if self._git is None or any(b"\0" in text or text.startswith(_UTF16_MARKS) for text in texts):
-            return None
+        if any(b"\0" in text or text.startswith(_UTF16_MARKS) for text in texts):
+            return MergeObstacle.NO_TEXT
+        if self._git is None:
+            return MergeObstacle.NO_PROGRAM
         try:
             with tempfile.TemporaryDirectory(prefix="onrecord-merge-") as folder:
                 for name, text in zip(_NAMES, texts, strict=True):
                     _write_private(os.path.join(folder, name), text)
                 return self._run(self._git, folder)
         except (OSError, subprocess.SubprocessError):
-            return None
+            return MergeObstacle.NO_PROGRAM
 
-    def _run(self, git: str, folder: str) -> bytes | None:
+    def _run(self, git: str, folder: str) -> bytes | MergeObstacle:
         done = subprocess.run(  # the names are ours; no shell is asked
             [git, "merge-file", "-p", "--diff3", *_NAMES],
             cwd=folder,
@@ -59,7 +64,10 @@ class GitMerger:
             timeout=self._time_limit_s,
             check=False,
         )
-        return done.stdout if done.returncode == 0 else None
+        if done.returncode == 0:
+            return done.stdout
+        # As many places as the edits meet at, 127 at most; a fault is told by 255, a signal by less than 0.
+        return MergeObstacle.SAME_PLACE if 0 < done.returncode <= _PLACES_MAX_COUNT else MergeObstacle.NO_PROGRAM
 
 
 def _write_private(path: str, data: bytes) -> None:

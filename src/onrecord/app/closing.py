@@ -35,6 +35,12 @@ def find_written(session: Session, reader: IndexReader, record: RecordId) -> tup
     return None
 
 
+def list_choices(session: Session, reader: IndexReader, conflict: RecordId) -> list[str]:
+    """Return what may be kept of a conflict, as its newest version tells; none of an unsound one."""
+    written = find_written(session, reader, conflict)
+    return written[0].list_choices() if written is not None else []
+
+
 def find_taken(session: Session, tops: Sequence[EntryRef], wanted: Collection[EntryRef]) -> set[EntryRef]:
     """Return those of some versions that one of `tops` is or comes from.
 

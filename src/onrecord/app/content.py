@@ -9,6 +9,7 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data
+from onrecord.app.standing import is_marked, name_marked
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.errors import (
     DamagedError,
@@ -105,7 +106,7 @@ def read_transcript(session: Session, reader: IndexReader, head: VersionHead) ->
     return data + b"".join(row.draft.data for row in rows if row is not None)
 
 
-def tell_behind(place: FilePlace, reply: Reply) -> None:
+def tell_behind(session: Session, place: FilePlace, reply: Reply) -> None:
     """Say in a reply, once, that the file of a memory shown does not hold its current version."""
     if place.is_behind and place.stamp is not None and place.stamp.is_pending:
         mend = (
@@ -113,6 +114,9 @@ def tell_behind(place: FilePlace, reply: Reply) -> None:
             ".onrecord folder of the other machine."
         )
         reply.degrade("pending_sync", mend)
+    elif place.is_behind and place.stamp is not None and is_marked(session, place.stamp):
+        found = name_marked(place.stamp.path)
+        reply.degrade(found.code, f"{found.path}: {found.message}. {found.mend}")
     elif place.is_behind and place.stamp is not None:
         mend = (
             f"{place.stamp.path} holds another version than the current one, which is shown; it comes with the sync, "

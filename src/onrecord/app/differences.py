@@ -12,7 +12,7 @@ from onrecord.app.log_losses import MEND as CUT_BACK_MEND
 from onrecord.app.log_losses import list_given_up
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
-from onrecord.app.standing import name_behind, name_pending
+from onrecord.app.standing import is_marked, name_behind, name_marked, name_pending
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.ledger_report import ROWS, SIGNED, FaultCode
@@ -181,6 +181,8 @@ def _compare_file(
         yield Difference(path, "transcript_edited", message, record, version, count, f"{len(strange)} of them differ")
     elif digest != expected.sha256:
         behind = name_behind(session, stamp, data, version)
+        if stamp.sha256 == digest and is_marked(session, stamp):
+            behind = name_marked(path)
         if behind is not None:
             yield Difference(path, behind.code, behind.message, record, version, asked, seen, behind.mend)
         else:

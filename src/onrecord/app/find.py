@@ -159,7 +159,7 @@ def _fill(
             page.stale.append(head.path)
             continue
         if place is not None:
-            tell_behind(place, reply)
+            tell_behind(session, place, reply)
             tell_lost_transcript(head, place, reply)
         if head.id in conflicts:
             item["conflict"] = conflicts[head.id][0]

@@ -54,7 +54,7 @@ def list_history(session: Session, given: Mapping[str, object], *, page_bytes: i
         current = reader.get_current(record_id)
         turns = len(reader.list_turns(record_id))
         if current is not None:
-            tell_behind(locate(session, reader, current), reply)
+            tell_behind(session, locate(session, reader, current), reply)
     tell_waiting(session, (record_id,), reply)
     own, seen = session.store.log, session.store.list_seen()
     known = {head.ref: find_known_since(seen, own, head.ref, head.recorded_at) for head in heads}

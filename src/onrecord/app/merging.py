@@ -10,10 +10,11 @@ from onrecord.domain.ancestry import find_nearest_common
 from onrecord.domain.conflict import Proposal
 from onrecord.domain.ids import EntryRef
 from onrecord.domain.record import read_record
+from onrecord.ports.merger import MergeObstacle
 from onrecord.ports.store import VersionRow
 
 _NO_BASE = "no version is known that both come from"
-_NO_PROGRAM = "both change the same place, or git could not be asked"
+_NO_FRONT_MATTER = "its front matter could not be read"
 _NO_TEXT = "one of them is no UTF-8 text"
 
 
@@ -40,15 +41,15 @@ def merge_versions(session: Session, one: VersionRow, other: VersionRow) -> tupl
     if base is None:
         return None, _NO_BASE
     if session.merger is None:
-        return None, _NO_PROGRAM
+        return None, MergeObstacle.NO_PROGRAM.value
     files = [take_out_copies(session, row.draft.data) for row in (base, one, other)]
     if any(read_record(data, "", session.yaml).parts.encoding != "utf-8" for data in files):
         return None, _NO_TEXT
     merged = session.merger.merge(*files)
-    if merged is None:
-        return None, _NO_PROGRAM
+    if isinstance(merged, MergeObstacle):
+        return None, merged.value
     known = {problem for data in files for problem in _find_faults(session, data)}
-    return (None, _NO_PROGRAM) if _find_faults(session, merged) - known else (merged, "")
+    return (None, _NO_FRONT_MATTER) if _find_faults(session, merged) - known else (merged, "")
 
 
 def propose(session: Session, rows: Sequence[VersionRow]) -> Proposal:

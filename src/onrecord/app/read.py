@@ -239,7 +239,7 @@ def _describe(
     if warning:
         reply.warnings.append(warning)
     if place is not None:
-        tell_behind(place, reply)
+        tell_behind(session, place, reply)
         tell_lost_transcript(head, place, reply)
     if is_missing and head.kind != "event":
         reply.warnings.append("the file of this memory is missing; its last version is shown")

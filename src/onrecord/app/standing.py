@@ -15,6 +15,7 @@ from onrecord.ports.index import FileStamp
 
 FILE_BEHIND = "file_behind"
 PENDING_SYNC = "pending_sync"
+MERGE_MARKS = "merge_marks"
 _CONFLICTS = f"{KIND_FOLDERS['conflict']}/"
 
 
@@ -58,6 +59,13 @@ def is_marked(session: Session, stamp: FileStamp) -> bool:
     except (DamagedError, NewerFormatError):
         return False
     return row is not None and not stamp.is_pending and hash_data(row.draft.data) != stamp.sha256
+
+
+def name_marked(path: str) -> Problem:
+    """Return the finding that git left its marks in a memory's file."""
+    message = "git left marks of an unfinished merge in the file; the memory keeps its text"
+    mend = "Take the marks out of the file, or settle: `onrecord conflicts` lists what it is part of."
+    return Problem(path, 0, MERGE_MARKS, Severity.WARNING, message, mend)
 
 
 def name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Problem:

@@ -30,6 +30,7 @@ STATUS_OF_STATE: Final[Mapping[str, str]] = {
 _TITLE_CHARS = 80
 _MEMBER = re.compile(r"([0-9a-z]{12})@([1-9][0-9]{0,15})(?: ([0-9a-z]{16}:[0-9]{1,15}))?")
 _FENCE = re.compile("`{3,}")
+_MERGE: Final = "merge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,12 @@ class Conflict:
     members: tuple[Member, ...]
     state: str
     decision: str = ""
+    has_merge: bool = False
+
+    def list_choices(self) -> list[str]:
+        """Return what may be kept of it: a side, the merge where one was had, what the memory says now."""
+        merge = ["merge"] if self.has_merge else []
+        return [*CONFLICT_SIDES[: len(self.members)], *merge, "current"]
 
 
 def parse_member(text: str) -> Member:
@@ -105,7 +112,8 @@ def read_conflict(record: Record, record_id: RecordId) -> Conflict | None:
     if not members or identify(members) != record_id:
         return None
     decision = record.server.decision
-    return Conflict(record_id, members, record.server.state or OPEN, decision if isinstance(decision, str) else "")
+    state, told = record.server.state or OPEN, decision if isinstance(decision, str) else ""
+    return Conflict(record_id, members, state, told, record.server.plan == _MERGE)
 
 
 def describe_keys(title: str, sides: Sequence[Side], proposal: Proposal) -> dict[str, KeyValue]:
@@ -116,7 +124,7 @@ def describe_keys(title: str, sides: Sequence[Side], proposal: Proposal) -> dict
         "status": STATUS_OF_STATE[OPEN],
         "members": [str(side.member) for side in sides],
         "state": OPEN,
-        "plan": "merge" if proposal.text is not None else "choose",
+        "plan": _MERGE if proposal.text is not None else "choose",
         "detector": DETECTOR,
     }
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Protocol
+
+
+class MergeObstacle(StrEnum):
+    """Why no merge can be had, in words that end a sentence."""
+
+    SAME_PLACE = "both change the same place"
+    NO_PROGRAM = "git could not be asked"
+    NO_TEXT = "one of them is no text whose lines could be merged"
 
 
 class Merger(Protocol):
     """What joins two edits of one text."""
 
-    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | MergeObstacle:
         """Return both edits in one text, every byte that neither touched as it was.
 
         Args:
@@ -17,5 +26,5 @@ class Merger(Protocol):
             theirs: The other one.
 
         Returns:
-            None where the two change the same place, or where no merge can be had: no program, no text, no time.
+            The merged bytes, else what stands against a merge.
         """

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from onrecord.adapters.git_merge import GitMerger, find_git
+from onrecord.ports.merger import MergeObstacle
 
 MERGER = GitMerger(find_git())
 
@@ -18,8 +19,15 @@ def test_edits_of_different_places_are_joined() -> None:
     assert MERGER.merge(b"a\nb\nc\nd\n", b"A\nb\nc\nd\n", b"a\nb\nc\nD\n") == b"A\nb\nc\nD\n"
 
 
+def test_a_fault_of_git_is_told_from_edits_that_meet(tmp_path: Path) -> None:
+    faulty = tmp_path / "git"
+    faulty.write_text("#!/bin/sh\nexit 255\n")
+    faulty.chmod(0o700)
+    assert GitMerger(str(faulty)).merge(b"a\n", b"a\n", b"b\n") is MergeObstacle.NO_PROGRAM
+
+
 def test_edits_of_one_place_are_not_joined() -> None:
-    assert MERGER.merge(b"a\n", b"b\n", b"c\n") is None
+    assert MERGER.merge(b"a\n", b"b\n", b"c\n") is MergeObstacle.SAME_PLACE
 
 
 @pytest.mark.parametrize(
@@ -39,19 +47,19 @@ def test_every_byte_that_nobody_changed_stays(base: bytes, ours: bytes, theirs: 
 
 def test_utf_16_is_not_merged_by_its_bytes() -> None:
     base, ours, theirs = (text.encode("utf-16") for text in ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n"))
-    assert MERGER.merge(base, ours, theirs) is None
+    assert MERGER.merge(base, ours, theirs) is MergeObstacle.NO_TEXT
 
 
 def test_without_git_no_merge_can_be_had() -> None:
-    assert GitMerger(None).merge(b"a\n", b"a\n", b"b\n") is None
-    assert GitMerger("/nowhere/git").merge(b"a\n", b"a\n", b"b\n") is None
+    assert GitMerger(None).merge(b"a\n", b"a\n", b"b\n") is MergeObstacle.NO_PROGRAM
+    assert GitMerger("/nowhere/git").merge(b"a\n", b"a\n", b"b\n") is MergeObstacle.NO_PROGRAM
 
 
 def test_a_merge_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     slow = tmp_path / "git"
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o700)
-    assert GitMerger(str(slow), time_limit_s=0.2).merge(b"a\n", b"a\n", b"b\n") is None
+    assert GitMerger(str(slow), time_limit_s=0.2).merge(b"a\n", b"a\n", b"b\n") is MergeObstacle.NO_PROGRAM
 
 
 def test_settings_of_the_user_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

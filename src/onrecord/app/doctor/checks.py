@@ -321,7 +321,7 @@ CHECKS: Final = (
         "conflicts.open",
         "No conflict is open",
         (Code("conflict_open", (_WARNING,), "texts of one memory stand against each other",
-              "`onrecord settle ID --keep A`, `B` or `merge`."),),
+              "`onrecord settle ID --keep A`, `B` or what else it names; the file shows the sides."),),
     ),
     Check(
         "proposals.open",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
-from onrecord.app.closing import list_open
+from onrecord.app.closing import list_choices, list_open
 from onrecord.app.proposals import find_open
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK, hash_data
-from onrecord.app.standing import is_marked
+from onrecord.app.standing import is_marked, name_marked
 from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import EntryRef, RecordId
@@ -20,7 +21,6 @@ from onrecord.ports.store import DISPLACING, VersionRow
 
 _ALL: Final = 2**31
 _OPEN: Final = ("pending",)
-_MARKS: Final = "Take the marks out of the file, or settle: `onrecord conflicts` lists what it is part of."
 
 
 def name_marks(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
@@ -28,12 +28,19 @@ def name_marks(session: Session, reader: IndexReader, stamp: FileStamp, data: by
     if split_marked(data) is None and not is_marked(session, stamp):
         return
     conflicts = _list_conflicts_between(session, reader, stamp, data)
-    message = "git left marks of an unfinished merge in the file; the memory keeps its text"
-    mend = _MARKS
+    found = name_marked(stamp.path)
+    message, mend = found.message, found.mend
     if conflicts:
         message += f", both sides are in conflict {', '.join(conflicts[:2])}"
-        mend = f"Take the marks out of the file, or `onrecord settle {conflicts[0]} --keep A`, `B` or `merge`."
-    yield Problem(stamp.path, 0, "merge_marks", Severity.WARNING, message, mend)
+        mend = f"Take the marks out of the file, or {_name_settling(session, reader, conflicts[0])}."
+    yield replace(found, message=message, mend=mend)
+
+
+def _name_settling(session: Session, reader: IndexReader, conflict: RecordId) -> str:
+    """Return the call that settles a conflict, with what may be kept of it."""
+    first, *others = list_choices(session, reader, conflict) or ["current"]
+    told = f"`onrecord settle {conflict} --keep {first}`"
+    return f"{told}, {', '.join(f'`{name}`' for name in others[:-1])} or `{others[-1]}`" if others else told
 
 
 def _list_conflicts_between(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> list[RecordId]:
@@ -123,7 +130,7 @@ def check_conflicts(session: Session) -> Iterator[Problem]:
     with session.index.read() as reader:
         for head in reader.list_conflicts(_OPEN):
             message = f"conflict {head.id} is open: texts of one memory stand against each other"
-            mend = f"`onrecord settle {head.id} --keep A`, `B` or `merge`; the file shows them side by side."
+            mend = f"{_name_settling(session, reader, head.id)}; the file shows the sides one after another."
             yield Problem(head.path, 0, "conflict_open", Severity.WARNING, message, mend)
 
 
