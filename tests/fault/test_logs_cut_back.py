@@ -12,6 +12,7 @@ import pytest
 from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.adapters.system import SystemIds
 from onrecord.app.doctor.diagnosis import diagnose
+from onrecord.app.rebuild import rebuild
 from onrecord.app.verify import verify
 from onrecord.ports.store import Actor
 from onrecord.storage.files import installation
@@ -177,3 +178,27 @@ def test_the_own_log_below_its_signed_head_stays_a_fault(tmp_path: Path) -> None
     data = judge(first)
     assert data["verdict"] == "BROKEN"
     assert "truncated" in [item["code"] for item in data["differences"]]
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_versions_that_were_here_and_are_cut_off_are_told_from_those_that_never_came(
+    machines: tuple[Machine, Machine], kept: int
+) -> None:
+    first, second = machines
+    session = second.open()
+    path = second.vault / f".onrecord/{first.log}/versions/00000000.jsonl"
+    whole = path.read_bytes()
+
+    def tell() -> list[str]:
+        found = diagnose(session, {}).data["findings"]
+        assert isinstance(found, list)
+        return [item["message"] for item in found if item["code"] == "log_cut_back"]
+
+    assert tell() == []
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:kept]))
+    assert tell() == [f"another log: {2 - kept} of its last versions and turns were taken in here and are gone"]
+    rebuild(session)  # an index made anew never had them
+    assert tell() == []
+    path.write_bytes(whole)
+    assert tell() == []
+    session.close()

@@ -8,7 +8,7 @@ from onrecord.app.current import Current
 from onrecord.app.differences import name_mend
 from onrecord.app.log_differences import read_signed_size
 from onrecord.app.log_losses import MEND as CUT_BACK_MEND
-from onrecord.app.log_losses import find_cut_back, list_given_up
+from onrecord.app.log_losses import count_rows_gone, find_cut_back, list_given_up
 from onrecord.app.log_material import check_every_log, list_erased
 from onrecord.app.log_rows import walk_rows
 from onrecord.app.session import Session
@@ -58,10 +58,13 @@ def check_others(session: Session) -> Iterator[Problem]:
 
 
 def check_seen(session: Session) -> Iterator[Problem]:
-    """Yield a problem for each log that is shorter than it was when an own entry saw it here."""
+    """Yield a problem for each log that is shorter than it was here, as an own entry or the index tells."""
     for item in find_cut_back(session):
         message = f"another log: it had {item.size} entries when it was seen here, and has {item.there} now"
         yield Problem(f".onrecord/{item.log}", 0, "log_cut_back", Severity.WARNING, message, CUT_BACK_MEND)
+    for log, count in sorted(count_rows_gone(session).items()):
+        message = f"another log: {count} of its last versions and turns were taken in here and are gone"
+        yield Problem(f".onrecord/{log}/versions", 0, "log_cut_back", Severity.WARNING, message, CUT_BACK_MEND)
 
 
 def check_proofs(session: Session, verifier: Verifier) -> Iterator[Problem]:
