@@ -14,6 +14,7 @@ from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Session
+from onrecord.app.status import describe_status
 from onrecord.app.update import update
 from onrecord.domain.ids import RecordId
 from onrecord.ports.merger import Merger
@@ -95,7 +96,7 @@ def test_doctor_says_that_there_is_no_exchange_without_having_placed_a_file(tmp_
     session = open_session(tmp_path / "vault", tmp_path / "state", make_disk=make_disk)
     codes = [item["code"] for item in diagnose(session, {}).data["findings"]]
     assert ("cas_weak" in codes) is not has_exchange
-    assert not list((tmp_path / "vault" / ".onrecord").glob(".exchange*"))
+    assert not list(tmp_path.rglob(".exchange*"))
     session.close()
 
 
@@ -259,3 +260,21 @@ def test_a_disk_that_is_full_after_the_write_keeps_the_edit_for_later(tmp_path: 
     assert not list(path.parent.glob(".onrecord*"))
     check_verifies(session)
     session.close()
+
+
+def test_status_and_doctor_write_nothing_to_a_vault_that_lies_still(tmp_path: Path) -> None:
+    def list_stats() -> dict[str, tuple[int, int]]:
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_ino) for path in (vault, *vault.rglob("*"))}
+
+    vault = tmp_path / "vault"
+    make_vault(vault)
+    session = open_session(vault, tmp_path / "state")
+    remember(session, {"text": "first"})
+    session.close()
+    (vault / ".onrecord" / ".exchange-other.tmp").write_text("mine")
+    before = list_stats()
+    session = open_session(vault, tmp_path / "state")
+    describe_status(session, {})
+    diagnose(session, {})
+    session.close()
+    assert list_stats() == before

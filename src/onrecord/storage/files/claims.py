@@ -18,7 +18,7 @@ _VAULT = {
     "versions": rf"{_LOG}/versions/(?:{_SEGMENT}(?:\.gz)?|\.pack\.tmp)",
 }
 _STATE = {
-    "installation": r"key|pseudonyms|log|lock|place(?:\.tmp)?|adopted\.json",
+    "installation": r"key|pseudonyms|log|lock|place(?:\.tmp)?|adopted\.json|\.exchange-(?:one|other)\.tmp",
     "sources": r"sources\.json(?:\.tmp)?",
     "head": r"head\.json(?:\.tmp)?",
     "journal": r"journal\.(?:0|[1-9][0-9]*)|applied",

@@ -123,6 +123,11 @@ class Disk:
         finally:
             os.close(fd)
 
+    def get_device(self) -> int:
+        """Return the number of the file system that the root lies on."""
+        with self.folder("") as folder_fd:
+            return os.fstat(folder_fd).st_dev
+
     def stat(self, path: str) -> os.stat_result | None:
         """Return a regular file's stat, None when nothing or something else is there."""
         parent, _, name = path.rpartition("/")

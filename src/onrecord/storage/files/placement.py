@@ -42,21 +42,26 @@ def is_torn_remnant(found: bytes, wanted: bytes) -> bool:
     return len(found) <= len(wanted) and wanted.startswith(kept)
 
 
-def probe_exchange(disk: Disk, folder: str) -> bool | None:
-    """Tell whether the file system of a folder exchanges two files in one step; nothing is left behind.
+def probe_exchange(vault: Disk, state: Disk) -> bool | None:
+    """Tell whether the file system of the vault exchanges two files in one step, without a write to the vault.
+
+    It is tried in the state folder, where that lies on the same file system; nothing is left behind.
 
     Returns:
-        None where that cannot be tried: the folder cannot be written, or another process tries just now.
+        None where that cannot be told: another file system, a folder that cannot be written, or another process that
+        tries just now. Then the first placement tells.
     """
-    names = (f"{folder}/.exchange-one{TEMPORARY_SUFFIX}", f"{folder}/.exchange-other{TEMPORARY_SUFFIX}")
+    names = (f".exchange-one{TEMPORARY_SUFFIX}", f".exchange-other{TEMPORARY_SUFFIX}")
     can = None
     with suppress(OSError):
-        _remove_all(disk, names)
+        if vault.get_device() != state.get_device():
+            return None
+        _remove_all(state, names)
         for name in names:
-            disk.write_new(name, b"")
-        can = disk.exchange(*names)
+            state.write_new(name, b"")
+        can = state.exchange(*names)
     with suppress(OSError):
-        _remove_all(disk, names)
+        _remove_all(state, names)
     return can
 
 

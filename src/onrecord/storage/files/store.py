@@ -379,8 +379,8 @@ class FileVaultStore:
 
     def _is_exchange_weak(self) -> bool:
         """Tell whether placements were or would be no atomic exchanges; tried once, as only who places a file knows."""
-        if self._can_exchange is None and self._get_caught_up() is not None:
-            self._can_exchange = probe_exchange(self._vault, MACHINE_FOLDER)
+        if self._can_exchange is None and self._state is not None and self._get_caught_up() is not None:
+            self._can_exchange = probe_exchange(self._vault, self._state)
         return self._can_exchange is False or (self._writer is not None and not self._writer.is_exchange_atomic)
 
     def close(self) -> None:
