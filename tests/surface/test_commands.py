@@ -54,6 +54,12 @@ def test_an_exact_duplicate_gives_the_same_id(onrecord: CommandLine) -> None:
     assert other["id"] != first["id"]
 
 
+def test_the_version_is_told_in_the_envelope_too(onrecord: CommandLine) -> None:
+    told = onrecord("--version")
+    assert told.status == 0
+    assert onrecord("--version", as_json=False).out == f"onrecord {told.data['version']}\n"
+
+
 def test_a_duplicate_names_the_given_keys_that_the_memory_has_not(onrecord: CommandLine) -> None:
     given = ("--tag", "infra", "--confidence", "0.5", "--event-time", "2026-11-30")
     onrecord("remember", "the cat is grey", *given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from typing import Any, NoReturn
 
@@ -34,14 +35,14 @@ class _Parser(argparse.ArgumentParser):
         raise _translate(message, self)
 
 
-class _ShowVersion(argparse.Action):
-    """Prints the installed version; looking it up costs more than all other parsing, so it is done only here."""
+def _show_version(*, as_json: bool) -> NoReturn:
+    """Print the installed version; looking it up costs more than all other parsing, so it is done only here."""
+    from importlib.metadata import version
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from importlib.metadata import version
-
-        print(f"onrecord {version('onrecord')}")
-        parser.exit()
+    installed = version("onrecord")
+    envelope = {"ok": True, "data": {"version": installed}, "warnings": [], "degraded": [], "notices": []}
+    print(json.dumps(envelope) if as_json else f"onrecord {installed}")
+    raise SystemExit(0)
 
 
 def _translate(message: str, parser: argparse.ArgumentParser) -> InvalidInputError:
@@ -83,7 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="onrecord", description="A memory for AI agents that stands up to inspection.", epilog=_EPILOG
     )
-    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
+    parser.add_argument("--version", action="store_true", dest="asks_version", help="show the version and exit")
     _add_general(parser, suppress=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     groups: dict[str, argparse._SubParsersAction[_Parser]] = {}
@@ -171,6 +172,8 @@ def parse_command(argv: list[str]) -> argparse.Namespace:
         raise _explain_dash(error, argv, operations) from error
     if rest not in ([], ["--"]):
         raise _name_rest(rest, operations)
+    if parsed.asks_version:
+        _show_version(as_json=parsed.json)
     if getattr(parsed, "chosen", None) is None:
         raise InvalidInputError("a command is missing", field="command", hint=f"One of: {', '.join(list_commands())}.")
     return parsed
