@@ -40,3 +40,37 @@ def test_pages_of_findings_go_on_where_they_ended_and_miss_none(
         data = onrecord("doctor", "--offset", str(data["next_offset"])).data
     assert len(paths) == data["total"] == 40
     assert len(set(paths)) == 40
+
+
+def lose_versions(onrecord: CommandLine, count: int) -> None:
+    for number in range(count):
+        onrecord("remember", f"words of number {number}")
+    for path in Path(onrecord.vault).glob(".onrecord/*/versions/*"):
+        path.unlink()
+
+
+def test_the_cause_comes_first_and_what_follows_from_it_is_one_finding(onrecord: CommandLine) -> None:
+    lose_versions(onrecord, 12)
+    data = onrecord("doctor").data
+    critical = [item for item in data["findings"] if item["severity"] == "critical"]
+    assert [item["code"] for item in critical] == ["ledger_rolled_back", "version_altered"]
+    assert "adopt" in critical[0]["mend"]
+    assert critical[1]["message"].startswith("12 entries, 1 to 12: the version that the entry commits to is gone")
+    assert data["counts"]["critical"] == 2
+
+
+def test_verify_tells_many_rows_with_one_fault_as_one_difference(onrecord: CommandLine) -> None:
+    lose_versions(onrecord, 12)
+    lost = [item for item in onrecord("verify").data["differences"] if item["code"] == "unexplained_absence"]
+    assert [item["message"].partition(": ")[0] for item in lost] == ["12 entries, 1 to 12"]
+
+
+def test_few_rows_with_one_fault_are_told_each_by_their_numbers(onrecord: CommandLine) -> None:
+    for number in range(11):
+        onrecord("remember", f"words of number {number}")
+    (path,) = Path(onrecord.vault).glob(".onrecord/*/versions/*")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:1]))
+    wanted = [f"entry {number}" for number in range(2, 12)]
+    for call, member in (("doctor", "findings"), ("verify", "differences")):
+        told = [item["message"].partition(":")[0] for item in onrecord(call).data[member]]
+        assert [item for item in told if item.startswith("entry ")] == wanted

@@ -12,6 +12,7 @@ from onrecord.app.log_material import CheckedLog, list_erased
 from onrecord.app.log_rows import ROW_WITHOUT_ENTRY, RowFault, walk_rows
 from onrecord.app.session import Session
 from onrecord.app.waiting import ROWS_WAITING
+from onrecord.domain.alike import ALIKE_MAX_COUNT, tell_range
 from onrecord.domain.checkpoint import parse_checkpoint, parse_note
 from onrecord.domain.errors import DamagedError
 from onrecord.domain.ids import LogId
@@ -34,9 +35,9 @@ def explain_logs(session: Session, checked: Iterable[CheckedLog]) -> Iterator[Di
         yield from _name_cut_back(report)
         if report.fault is not None or item.has_strays:
             erased = list_erased(session) if erased is None else erased
-            for seq, difference in _explain_rows(session, report.log, erased):
-                told.add((difference.code, seq))
-                yield difference
+            rows = list(_explain_rows(session, report.log, erased))
+            told |= {(difference.code, seq) for seq, difference in rows}
+            yield from _fold_rows(rows)
         ahead, size = read_signed_size(session, report.log) or 0, report.head.size
         if report.fault is not None:
             size = sum(1 for _ in session.store.read_entries(report.log))
@@ -61,6 +62,21 @@ def _explain_rows(session: Session, log: LogId, erased: AbstractSet[str]) -> Ite
             yield item.seq, _name_row(path, item)
         elif item.code not in _LINES:
             yield None, Difference(item.path, item.code, item.message, mend=item.mend)
+
+
+def _fold_rows(rows: Iterable[tuple[int | None, Difference]]) -> Iterator[Difference]:
+    """Yield what differs in the rows of a log; many that differ alike are one, with the first and the last entry."""
+    alike: dict[str, list[tuple[int | None, Difference]]] = {}
+    for seq, item in rows:
+        alike.setdefault(item.code, []).append((seq, item))
+    for found in alike.values():
+        numbers = [seq for seq, _ in found if seq is not None]
+        if len(numbers) == len(found) > ALIKE_MAX_COUNT:
+            first = found[0][1]
+            message = f"{tell_range('entries', numbers)}: {first.message.partition(': ')[2]}"
+            yield Difference(first.path, first.code, message, mend=first.mend)
+        else:
+            yield from (item for _, item in found)
 
 
 def _name_row(path: str, item: RowFault) -> Difference:

@@ -20,6 +20,7 @@ from onrecord.app.log_differences import CHECKPOINT_AHEAD, CHECKPOINT_BEHIND, ex
 from onrecord.app.log_material import check_every_log
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
+from onrecord.domain.alike import order_text
 from onrecord.domain.errors import NewerFormatError
 from onrecord.domain.ledger_report import LogReport, Verdict
 from onrecord.ports.signing import Verifier
@@ -61,7 +62,8 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     doubted = {
         report.log: report.fault.seq for report in reports if report.fault is not None and report.fault.seq is not None
     }
-    found = sorted({*compare_files(session, current, doubted), *explain_logs(session, checked)})
+    told = {*compare_files(session, current, doubted), *explain_logs(session, checked)}
+    found = sorted(told, key=lambda item: (item.path, item.code, order_text(item.message), item))
     differences = [item for item in found if item.code not in _NOTES]
     notes = [item for item in found if item.code in _NOTES]
     reports.sort(key=lambda report: _LEVELS.index(report.verdict))

@@ -11,7 +11,7 @@ from onrecord.app.catalog import DOCTOR
 from onrecord.app.doctor.checks import BY_ID, CHECKS, find_severity
 from onrecord.app.doctor.decisions import check_conflicts, check_displaced, check_proposals
 from onrecord.app.doctor.index_equality import compare_indexes
-from onrecord.app.doctor.logs import check_logs, check_others, check_proofs, check_seen
+from onrecord.app.doctor.logs import check_acknowledged, check_logs, check_others, check_proofs, check_seen
 from onrecord.app.doctor.parts import (
     check_installation,
     check_settings,
@@ -62,6 +62,7 @@ FIRST: Final = (
 THEN: Final = (
     Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),
     Source(check_seen, ("ledger.heads",)),
+    Source(check_acknowledged, ("ledger.heads",)),
     Source(
         check_files,
         ("files.readable", "files.links", "files.front_matter", "files.secrets", "files.identity", "files.taken",

@@ -13,6 +13,7 @@ from onrecord.app.log_material import check_every_log, list_erased
 from onrecord.app.log_rows import walk_rows
 from onrecord.app.session import Session
 from onrecord.app.waiting import ROWS_WAITING
+from onrecord.domain.errors import LedgerRolledBackError
 from onrecord.domain.ledger_report import Fault, FaultCode
 from onrecord.domain.problem import Problem, Severity
 from onrecord.ports.signing import Verifier
@@ -65,6 +66,13 @@ def check_seen(session: Session) -> Iterator[Problem]:
     for log, count in sorted(count_rows_gone(session).items()):
         message = f"another log: {count} of its last versions and turns were taken in here and are gone"
         yield Problem(f".onrecord/{log}/versions", 0, "log_cut_back", Severity.WARNING, message, CUT_BACK_MEND)
+
+
+def check_acknowledged(session: Session) -> Iterator[Problem]:
+    """Yield that the vault does not go on from what was acknowledged here: what else its own log lacks follows."""
+    rollback = session.store.find_rollback()
+    if rollback is not None:
+        yield Problem("", 0, LedgerRolledBackError.code, Severity.CRITICAL, rollback.reason)
 
 
 def check_proofs(session: Session, verifier: Verifier) -> Iterator[Problem]:

@@ -9,9 +9,10 @@ from typing import Final
 from onrecord.app.doctor.checks import BY_ID, CHECKS, MENDS, OWNERS, Check
 from onrecord.app.known_problems import drop_repeats
 from onrecord.app.pages import fill_page
+from onrecord.domain.alike import ALIKE_MAX_COUNT, order_text, split_number, tell_range
 from onrecord.domain.problem import Problem, Severity
 
-_ALIKE_MAX_COUNT: Final = 10
+_PLURALS: Final = {"entry": "entries", "row": "rows"}
 _EXAMPLES_COUNT: Final = 3
 _PATH_MAX_CHARS: Final = 120
 RANK = {Severity.CRITICAL: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -29,12 +30,29 @@ def fold_notes(problems: Collection[Problem]) -> list[Problem]:
     for item in problems:
         if item.severity is Severity.INFO and item.path:
             alike.setdefault((item.code, item.message), []).append(item)
-    many = {key: sorted(items) for key, items in alike.items() if len(items) > _ALIKE_MAX_COUNT}
+    many = {key: sorted(items) for key, items in alike.items() if len(items) > ALIKE_MAX_COUNT}
     kept = [item for item in problems if (item.code, item.message) not in many or item.severity is not Severity.INFO]
     for (_, message), items in many.items():
         examples = ", ".join(item.path[-_PATH_MAX_CHARS:] for item in items[:_EXAMPLES_COUNT])
         told = f"{message} ({len(items)} files, such as {examples})"
         kept.append(replace(items[0], path="", line=0, message=told, evidence=""))
+    return kept
+
+
+def fold_entries(problems: Collection[Problem]) -> list[Problem]:
+    """Tell many findings that say the same of the entries or rows of one log as one, with the first and the last."""
+    alike: dict[tuple[str, str, str, str], dict[Problem, int]] = {}
+    for item in problems:
+        split = split_number(item.message, tuple(_PLURALS))
+        if split is not None:
+            word, number, rest = split
+            alike.setdefault((item.path, item.code, word, rest), {})[item] = number
+    many = {key: found for key, found in alike.items() if len(found) > ALIKE_MAX_COUNT}
+    folded = {item for found in many.values() for item in found}
+    kept = [item for item in problems if item not in folded]
+    for (_, _, word, rest), found in many.items():
+        message = f"{tell_range(_PLURALS[word], found.values())}: {rest}"
+        kept.append(replace(min(found), line=0, message=message, evidence=""))
     return kept
 
 
@@ -55,11 +73,11 @@ def build_report(
         offset: How many findings are before the page.
     """
     under: dict[str, list[Problem]] = {}
-    for problem in fold_notes(drop_repeats(problems)):
+    for problem in fold_entries(fold_notes(drop_repeats(problems))):
         under.setdefault(name_check(problem.code), []).append(problem)
     ordered = sorted(
         (item for check in chosen for item in under.get(check, ())),
-        key=lambda item: (RANK[item.severity], item.path, item.line, item.code, item.message),
+        key=lambda item: (RANK[item.severity], item.path, item.line, item.code, order_text(item.message)),
     )
     page = fill_page((describe_problem(item) for item in ordered[offset:]), page_bytes)
     data: dict[str, object] = {
