@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from onrecord.app.admission import admit
 from onrecord.app.branches import find_tips, list_touched
 from onrecord.app.callers import check_user
-from onrecord.app.closing import close_ended, find_written, plan_resolution
+from onrecord.app.closing import close_ended, find_written, list_choices, plan_resolution
 from onrecord.app.conflicts import attend
 from onrecord.app.log_losses import list_given_up
 from onrecord.app.merging import list_parents, merge_versions
@@ -129,7 +129,10 @@ def settle(session: Session, given: Mapping[str, object]) -> Reply:
         DamagedError: the bytes of a side are nowhere.
         NotWritableError: nothing was stored.
     """
-    arguments = admit(SETTLE, given)
+    try:
+        arguments = admit(SETTLE, given)
+    except InvalidInputError as error:
+        raise _name_choices(session, given, error) from error
     if not is_whole(str(arguments["id"])):
         raise InvalidInputError("a write takes the whole id of 12 characters", field="id", hint=_LISTED)
     reply = Reply()
@@ -137,6 +140,18 @@ def settle(session: Session, given: Mapping[str, object]) -> Reply:
     with session.write() as unit:
         _settle(session, unit, arguments, reply)
     return reply
+
+
+def _name_choices(session: Session, given: Mapping[str, object], error: InvalidInputError) -> InvalidInputError:
+    """Return the error of what is no side at all with what may be kept of this very conflict, as far as it is known."""
+    record, keep = given.get("id"), given.get("keep")
+    if error.field != "keep" or not isinstance(record, str) or not is_whole(record):
+        return error
+    with session.index.read() as reader:
+        choices = list_choices(session, reader, RecordId(record))
+    near = find_near(keep, choices) if isinstance(keep, str) else None
+    hint = f"One of: {', '.join(choices)}."
+    return InvalidInputError(error.reason, field="keep", hint=hint, did_you_mean=near) if choices else error
 
 
 def _settle(session: Session, unit: WriteUnit, arguments: Mapping[str, object], reply: Reply) -> None:
@@ -256,7 +271,7 @@ def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> t
         side = _find_side(case, keep)
         return side.draft.data, side.draft.origin
     if len(case.conflict.members) != 2:
-        raise ConflictError("only two sides can be merged", field="keep")
+        raise ConflictError("only two sides can be merged", field="keep", hint=_list_choices(case))
     if len(case.sides) != 2:
         raise ConflictError(f"no merge can be had: {_GIVEN_UP}", field="keep", hint=_list_choices(case))
     # The current version stands for a side from which it comes, as the user has gone on writing there, or that says so.
@@ -266,11 +281,11 @@ def _choose_text(session: Session, case: _Case, now: VersionRow, keep: str) -> t
         raise ConflictError(
             f"the memory has moved on to version {now.draft.version}, which a merge of the sides would not hold",
             field="keep",
-            hint="Keep one side, or `current`: what the memory says now.",
+            hint=_list_choices(case, has_merge=False),
         )
     data, reason = merge_versions(session, one, other)
     if data is None:
-        raise ConflictError(f"no merge can be had: {reason}", field="keep", hint="Keep one side.")
+        raise ConflictError(f"no merge can be had: {reason}", field="keep", hint=_list_choices(case, has_merge=False))
     return data, choose_weakest(row.draft.origin for row in (one, other))
 
 
@@ -282,9 +297,9 @@ def _find_side(case: _Case, keep: str) -> VersionRow:
     raise NotFoundError(reason, field="keep", hint=_list_choices(case))
 
 
-def _list_choices(case: _Case) -> str:
+def _list_choices(case: _Case, *, has_merge: bool = True) -> str:
     """Return what may be kept of the conflict, as a hint."""
-    merge = [_MERGE] if len(case.sides) == len(case.conflict.members) == 2 else []
+    merge = [_MERGE] if has_merge and case.conflict.has_merge and len(case.sides) == 2 else []
     return f"One of: {', '.join([*case.names, *merge, _CURRENT])}."
 
 
