@@ -6,6 +6,7 @@ Such a name is a file outside that somebody planted, or a backup made of links (
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,45 @@ def test_a_second_name_of_a_file_of_the_state_folder_keeps_what_it_had(
     assert onrecord("remember", "later words").status == 0
     assert onrecord("find", "later words").data["status"] == "found"
     assert other.read_bytes() == before
+
+
+def list_parted(onrecord: CommandLine) -> list[dict[str, str]]:
+    done = onrecord("doctor")
+    assert done.status == 0, done.out
+    return [item for item in done.data["findings"] if item["code"] == "hard_link_parted"]
+
+
+def test_doctor_says_once_which_files_had_other_names_and_what_was_done(onrecord: CommandLine, tmp_path: Path) -> None:
+    assert list_parted(onrecord) == []
+    log = Path(onrecord.vault, ".onrecord", get_log(onrecord))
+    os.link(log / "ledger" / "00000000.jsonl", tmp_path / "ledger")
+    os.link(log / "versions" / "00000000.jsonl", tmp_path / "versions")
+    (journal,) = find_state().glob("journal.*")
+    os.link(journal, tmp_path / "journal")
+    for number in range(3):
+        assert onrecord("remember", f"later words {number}").status == 0
+    (found,) = list_parted(onrecord)
+    assert (found["check"], found["severity"]) == ("state.installation", "info")
+    for name in ("ledger/00000000.jsonl", "versions/00000000.jsonl", "state/journal."):
+        assert name in found["message"]
+    assert "copied before it was written" in found["message"]
+    assert "Nothing needs to be done" in found["mend"]
+    assert "stray_file" not in {item["code"] for item in onrecord("doctor").data["findings"]}
+
+
+def test_files_that_were_parted_long_ago_are_told_no_more_and_a_spoiled_note_stops_nothing(
+    onrecord: CommandLine, tmp_path: Path
+) -> None:
+    log = Path(onrecord.vault, ".onrecord", get_log(onrecord))
+    os.link(log / "ledger" / "00000000.jsonl", tmp_path / "ledger")
+    assert onrecord("remember", "later words").status == 0
+    assert len(list_parted(onrecord)) == 1
+    note = find_state() / "parted.json"
+    note.write_text(re.sub(r'"20\d\d-', '"2020-', note.read_text()))
+    assert list_parted(onrecord) == []
+    for spoiled in ("[", "[]", '{"files":7}', '{"files":{"a":7}}', '{"files":{"a":"x"}}'):
+        note.write_text(spoiled)
+        assert list_parted(onrecord) == []
+        os.link(log / "ledger" / "00000000.jsonl", tmp_path / f"again {len(spoiled)}")
+        assert onrecord("remember", f"more words {spoiled}").status == 0
+        assert len(list_parted(onrecord)) == 1

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
-from onrecord.app.doctor.checks import BY_ID, CHECKS, MENDS, OWNERS, Check
+from onrecord.app.doctor.check_values import Check
+from onrecord.app.doctor.checks import BY_ID, CHECKS, MENDS, OWNERS
 from onrecord.app.known_problems import drop_repeats
 from onrecord.app.pages import fill_page
 from onrecord.domain.alike import ALIKE_MAX_COUNT, order_text, split_number, tell_range

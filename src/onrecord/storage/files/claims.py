@@ -25,6 +25,7 @@ _STATE = {
     "links": r"links\.json(?:\.tmp)?",
     "backup": r"backup\.(?:jsonl|done|failed\.jsonl)",
     "absences": r"absences\.json(?:\.tmp)?",
+    "parted": r"parted\.json(?:\.tmp)?",
     "index": r"index\.sqlite3(?:\.new)?(?:-wal|-shm|-journal)?",
 }
 _MAX_DEPTH = 4

@@ -72,11 +72,13 @@ class Disk:
 
     Attributes:
         links: The links below the root that are followed, by path, each with the one folder that it may lead to.
+        parted: Files that had other names and gave way to a copy of their own, by path, each once.
     """
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.links: Mapping[str, Inode] = {}
+        self.parted: list[str] = []
         self._root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def close(self) -> None:
@@ -247,6 +249,8 @@ class Disk:
         self.sync(temporary)
         self.rename(temporary, path)
         self.sync_folder(parent)
+        if path not in self.parted:
+            self.parted.append(path)
 
     def _write_all(self, fd: int, data: bytes, offset: int) -> None:
         view = memoryview(data)

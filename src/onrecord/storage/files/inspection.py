@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from onrecord.domain.checkpoint import format_origin
 from onrecord.domain.errors import OnRecordError, StorageFailedError, VaultIncompleteError
@@ -17,6 +18,8 @@ from onrecord.storage.files.ignore_files import find_unguarded
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_damage
 from onrecord.storage.files.journal import Journal
 from onrecord.storage.files.links import inspect_links
+from onrecord.storage.files.parted import find_parted
+from onrecord.storage.files.parts import find_bad_heads, find_misplaced, find_unwritable
 from onrecord.storage.files.vault_config import (
     CONFIG_NAME,
     FORMAT,
@@ -24,6 +27,7 @@ from onrecord.storage.files.vault_config import (
     TEMPORARY_CONFIG_NAME,
     VaultConfig,
     has_machine_folder,
+    list_log_ids,
 )
 from onrecord.storage.files.whereabouts import find_log
 
@@ -33,6 +37,42 @@ _KEY_MEND = (
 )
 
 _KEEP = "Keep it while anything of its log may be missing; to end this notice move {path} to where you keep backups."
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is looked at: a vault and this machine's state folder of it.
+
+    Attributes:
+        vault: The vault.
+        state: The state folder, None for none.
+        config: What `onrecord.toml` says.
+        known: The vault's id on this machine; empty where it is not known.
+        own: The own log; empty for none.
+        obstacle: What forbids writing, None for nothing.
+    """
+
+    vault: Disk
+    state: Disk | None
+    config: VaultConfig
+    known: str
+    own: LogId
+    obstacle: OnRecordError | None
+
+
+def inspect_installation(place: Place, keys: KeyMaker | None, now_us: int) -> Iterator[Problem]:
+    """Yield what is wrong with any file of an installation; without `keys` the key and what it signed is left out."""
+    vault, state, own = place.vault, place.state, place.own
+    yield from inspect_vault(vault, place.config, place.known)
+    logs = list_log_ids(vault.root)
+    yield from find_misplaced(vault, state, logs, own)
+    yield from find_unwritable(vault, state, own)
+    if state is None:
+        yield from name_absent_state(place.obstacle)
+        return
+    yield from inspect_state(state, vault.root, own, keys)
+    yield from find_parted(state, now_us)
+    yield from find_bad_heads(vault, logs, own, read_vkey(state, own, keys))
 
 
 def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Problem]:

@@ -29,19 +29,19 @@ from onrecord.storage.files.backup import Backup
 from onrecord.storage.files.beginning import tell_beginning
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.head import Head, read_head
-from onrecord.storage.files.inspection import inspect_state, inspect_vault, name_absent_state, read_vkey
+from onrecord.storage.files.inspection import Place, inspect_installation
 from onrecord.storage.files.installation import KEY_NAME, KeyMaker, find_obstacle, open_installation
 from onrecord.storage.files.links import VaultLinks
 from onrecord.storage.files.lock import VaultLock
 from onrecord.storage.files.log_writer import LogWriter
 from onrecord.storage.files.logs import LogFolders
-from onrecord.storage.files.parts import find_bad_heads, find_misplaced, find_unwritable
+from onrecord.storage.files.parted import keep_parted
 from onrecord.storage.files.placement import CAS_WEAK, probe_exchange
 from onrecord.storage.files.row_places import KeptRows
 from onrecord.storage.files.scan import compare_records, describe_file, describe_folder, scan_records
 from onrecord.storage.files.seen import ForeignHeads
 from onrecord.storage.files.unit import FileWriteUnit, hash_key
-from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER, VaultConfig, list_log_ids, read_config
+from onrecord.storage.files.vault_config import CONFIG_NAME, MACHINE_FOLDER, VaultConfig, read_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,19 +363,13 @@ class FileVaultStore:
 
     def inspect(self, *, with_key: bool = True) -> Iterator[Problem]:
         """Yield what a look at every file of the installation finds: absent, damaged, or of nobody."""
-        keys = self._keys if with_key else None
+        known, keys = self.vault if self.state_folder else VaultId(""), self._keys if with_key else None
+        place = Place(self._vault, self._state, self.config, known, self.log, self._obstacle)
+        now_us = self._clock.read().wall_us
         with storage_errors("look at the installation"):
-            yield from inspect_vault(self._vault, self.config, self.vault if self.state_folder else "")
-            logs = list_log_ids(self._vault.root)
-            yield from find_misplaced(self._vault, self._state, logs, self.log)
-            yield from find_unwritable(self._vault, self._state, self.log)
+            yield from inspect_installation(place, keys, now_us)
             if with_key:
-                yield from self._foreign.inspect(self._log, self._read_pinned(), self._clock.read().wall_us)
-            if self._state is None:
-                yield from name_absent_state(self._obstacle)
-                return
-            yield from inspect_state(self._state, self._vault.root, self.log, keys)
-            yield from find_bad_heads(self._vault, logs, self.log, read_vkey(self._state, self.log, keys))
+                yield from self._foreign.inspect(self._log, self._read_pinned(), now_us)
 
     def _is_exchange_weak(self) -> bool:
         """Tell whether placements were or would be no atomic exchanges; tried once, as only who places a file knows."""
@@ -395,6 +389,7 @@ class FileVaultStore:
                 with self._lock.hold(0):
                     writer.refresh()
                     writer.checkpoint(None)
-        self._vault.close()
         if self._state is not None:
+            keep_parted(self._vault, self._state, self._clock.read().wall_us)
             self._state.close()
+        self._vault.close()
