@@ -14,7 +14,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from typing import NamedTuple, Self
@@ -27,6 +27,7 @@ _FILE_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _SMALL_BYTES = 1 << 20
 _ALONE_NAME = ".onrecord-alone.tmp"
 _LEADING_OUT = frozenset(("", ".", ".."))
+_NOTHING_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -133,14 +134,17 @@ class Disk:
     def stat(self, path: str) -> os.stat_result | None:
         """Return a regular file's stat, None when nothing or something else is there."""
         parent, _, name = path.rpartition("/")
+        return self.stat_each(parent, (name,))[0]
+
+    def stat_each(self, folder: str, names: Sequence[str]) -> list[os.stat_result | None]:
+        """Return the stats of files in one folder, as `stat`, at the cost of one opening of the folder."""
         try:
-            with self.folder(parent) as folder_fd:
-                found = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+            with self.folder(folder) as folder_fd:
+                return [_stat_in(folder_fd, name) for name in names]
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                return None
-            raise
-        return found if stat.S_ISREG(found.st_mode) else None
+            if error.errno not in _NOTHING_THERE:
+                raise
+            return [None] * len(names)
 
     def read(self, path: str, offset: int = 0, size_bytes: int = -1) -> bytes:
         """Return bytes of a regular file from `offset`, at most `size_bytes` (-1: all).
@@ -322,6 +326,16 @@ def _open_allowed(folder_fd: int, name: str, allowed: Inode | None) -> int:
         return fd
     os.close(fd)
     return -1
+
+
+def _stat_in(folder_fd: int, name: str) -> os.stat_result | None:
+    try:
+        found = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NOTHING_THERE:
+            raise
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
 
 
 def _name_parent(path: str) -> str:

@@ -193,6 +193,16 @@ class PackedReader:
             begin = max(offset - segment.offsets[number], 0)
             yield from self.read_member(segment, number)[begin:].split(b"\n")[:-1]
 
+    def read_line(self, segment: PackedSegment, seq: int) -> bytes | None:
+        """Return the line of exactly this `seq`, None for none."""
+        number = bisect_right(segment.seqs, seq) - 1
+        if number < 0:
+            return None
+        lines = self.read_member(segment, number)
+        found = lines.find(b'"seq":%d,' % seq)
+        line = lines[lines.rfind(b"\n", 0, found) + 1 : lines.find(b"\n", found)] if found >= 0 else b""
+        return line if read_seq(line) == seq else None
+
     def find_line(self, segment: PackedSegment, seq: int) -> int | None:
         """Return the offset of the first line whose `seq` is at least `seq`, None for none."""
         first = max(bisect_right(segment.seqs, seq) - 1, 0)

@@ -31,6 +31,7 @@ class RowPlaces:
 
     def __init__(self) -> None:
         self._places: list[tuple[int, int, int]] = []
+        self._packed: list[tuple[int, int]] = []  # first row and number of packed segments
 
     def read(self, reader: SegmentReader, seq: int) -> bytes | None:
         """Return the line of the first row whose `seq` is at least `seq`, None behind the last one.
@@ -38,14 +39,17 @@ class RowPlaces:
         Raises:
             OSError, DamagedError: as the reader's methods.
         """
-        line = self._read_near(reader, seq)
+        line = self._read_near(reader, seq) or self._read_packed(reader, seq)
         if line is not None:
             return line
         place = reader.find_line(seq)
         if place is None:
             return None
-        if not reader.is_packed(place[0]):  # there the table is what tells places
+        first = reader.find_first_packed(place[0])
+        if first is None:
             self._learn(reader, *place)
+        elif (first, place[0]) not in self._packed:  # there the table is what tells places
+            insort(self._packed, (first, place[0]))
         return next(iter(reader.read_lines(*place)))
 
     def _read_near(self, reader: SegmentReader, seq: int) -> bytes | None:
@@ -71,6 +75,16 @@ class RowPlaces:
         else:
             line = next(iter(reader.read_lines(segment, offset + start)), b"")
         return line if read_seq(line) == seq else None
+
+    def _read_packed(self, reader: SegmentReader, seq: int) -> bytes | None:
+        """Return the line of exactly this row, if it stands in a packed segment that is known."""
+        after = bisect_right(self._packed, (seq, 1 << 62))
+        if not after:
+            return None
+        try:
+            return reader.read_packed(self._packed[after - 1][1], seq)
+        except (OSError, DamagedError):
+            return None
 
     def _learn(self, reader: SegmentReader, segment: int, offset: int) -> None:
         """Keep places of what follows a line; `offset` of a place is that of the LF before its line."""

@@ -171,9 +171,15 @@ class SegmentReader:
                     raise
         return self._packed.read_part(packed, offset, size_bytes)
 
-    def is_packed(self, segment: int) -> bool:
-        """Tell whether a segment is read from its packed form."""
-        return self._find_packed(segment) is not None
+    def find_first_packed(self, segment: int) -> int | None:
+        """Return the `seq` of the first line of a segment that is read from its packed form; None of any other."""
+        packed = self._find_packed(segment)
+        return packed.seqs[0] if packed is not None else None
+
+    def read_packed(self, segment: int, seq: int) -> bytes | None:
+        """Return the line of exactly this `seq`, if it is in a segment that is read from its packed form."""
+        packed = self._find_packed(segment)
+        return self._packed.read_line(packed, seq) if packed is not None else None
 
     def _find_packed(self, number: int) -> PackedSegment | None:
         """Return the packed form of a segment where that is the one to read.
@@ -182,7 +188,8 @@ class SegmentReader:
             DamagedError: the form to read cannot be unpacked, or is larger than a segment can be.
         """
         path, packed_path = name_segment(self._folder, number), name_packed(self._folder, number)
-        found, plain = self._disk.stat(packed_path), self._disk.stat(path)
+        start = len(self._folder) + 1
+        found, plain = self._disk.stat_each(self._folder, (packed_path[start:], path[start:]))
         if plain is not None and plain.st_size > SEGMENT_MAX_BYTES:
             raise DamagedError(f"{path} is larger than a segment can be", hint=MEND)
         if found is None:

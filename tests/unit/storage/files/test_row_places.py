@@ -11,7 +11,7 @@ from onrecord.domain.instants import Instant
 from onrecord.ports.store import Actor, VersionDraft, VersionRow
 from onrecord.storage.files import row_places
 from onrecord.storage.files.disk import Disk
-from onrecord.storage.files.packed_segments import read_seq
+from onrecord.storage.files.packed_segments import pack_lines, read_seq
 from onrecord.storage.files.row_places import KeptRows, RowPlaces
 from onrecord.storage.files.segments import SegmentReader
 
@@ -45,6 +45,21 @@ def test_rows_of_a_stretch_cost_one_search_in_any_order(tmp_path: Path) -> None:
     for seq in (298, 100, 4, 200, 6, 298):
         assert read_seq(places.read(reader, seq) or b"") == seq
     assert reader.searches == 1
+
+
+def test_rows_of_a_packed_segment_cost_one_search_in_any_order(tmp_path: Path) -> None:
+    _write(tmp_path / "store", range(0, 300, 2), "x" * 900)
+    _write(tmp_path / "store", range(300, 310), "", segment=1)
+    packed = pack_lines((tmp_path / "store/00000000.jsonl").read_bytes())
+    assert packed is not None
+    (tmp_path / "store/00000000.jsonl.gz").write_bytes(packed)
+    (tmp_path / "store/00000000.jsonl").unlink()
+    reader, places = _open(tmp_path), RowPlaces()
+    for seq in (100, 298, 0, 7 * 2, 200, 298):
+        assert read_seq(places.read(reader, seq) or b"") == seq
+    assert reader.searches == 1
+    assert read_seq(places.read(reader, 7) or b"") == 8
+    assert read_seq(places.read(reader, 299) or b"") == 300
 
 
 @pytest.mark.parametrize("padding", ["", "x" * 900, "y" * 100_000])
