@@ -37,7 +37,7 @@ def test_marks_are_never_the_memorys_text_and_both_sides_are_kept(tmp_path: Path
         home.take_in()
         assert read_text(home) == before
         assert home.list_memories() == {home.record}
-        assert home.list_modes()[1:] == ["displaced", "displaced"]
+        assert home.list_modes()[1:] == ["displaced", "displaced", "displaced"]
         kept = [read_text(home, version) for version in (2, 3)]
         assert [text.splitlines()[4] for text in kept] == ["line 4 ours", "line 4 theirs"]
         assert not any("<<<<<<<" in text for text in (before, *kept))
@@ -54,7 +54,7 @@ def test_a_side_that_is_known_is_not_kept_again(tmp_path: Path) -> None:
     home = Home(tmp_path)
     mark(home, ours="line 4 of the plan")
     home.take_in()
-    assert home.list_modes() == ["placed", "displaced"]
+    assert home.list_modes() == ["placed", "displaced", "displaced"]
     assert len(home.list_open()) == 1
 
 
@@ -67,7 +67,7 @@ def test_settling_puts_the_chosen_text_in_the_place_of_the_marks(tmp_path: Path)
     assert read_text(home).splitlines()[4] == "line 4 theirs"
     assert "<<<<<<<" not in home.place("Plan").read_text()
     assert home.list_open() == []
-    assert home.list_modes() == ["placed", "displaced", "placed"]
+    assert home.list_modes() == ["placed", "displaced", "displaced", "placed"]
     check_verifies(home.session)
 
 
@@ -105,7 +105,7 @@ def test_marks_around_server_owned_keys_alone_keep_one_text(tmp_path: Path) -> N
     marked = "<<<<<<< HEAD\nversion: 7\n=======\nversion: 8\n>>>>>>> other\n"
     path.write_text(path.read_text().replace("version: 1\n", marked).replace("line 4", "line 4 merged"))
     home.take_in()
-    assert home.list_modes() == ["placed", "displaced"]
+    assert home.list_modes() == ["placed", "displaced", "displaced"]
     assert len(home.list_open()) == 1
 
 

@@ -10,7 +10,7 @@ from onrecord.domain.documents import analyze_document, describe_time
 from onrecord.domain.record import Record, read_record
 from onrecord.domain.transcript import hide_turns, parse_transcript
 from onrecord.ports.index import SHARED, Document, Mention, PackedDocument, TurnName, VersionHead
-from onrecord.ports.store import VersionDraft, VersionRow
+from onrecord.ports.store import MARKING, VersionDraft, VersionRow
 from onrecord.ports.yaml_reader import YamlReader
 
 
@@ -66,8 +66,13 @@ def _analyze(draft: VersionDraft, title: str, record: Record) -> PackedDocument:
 
 
 def _list_mentions(row: VersionRow, record: Record) -> tuple[Mention, ...]:
-    """Return the members of a conflict; of another version its parents where it has several."""
+    """Return the members of a conflict; of another version its parents where it has several.
+
+    A file with marks of git is spoken of by itself: nothing has to be decided of it beside its sides.
+    """
     draft = row.draft
+    if draft.mode == "displaced" and row.actor == MARKING:
+        return (Mention(draft.id, row.ref),)
     if draft.kind != "conflict":
         parents = draft.parents if len(draft.parents) > 1 else ()
         return tuple(Mention(draft.id, parent) for parent in parents)

@@ -1,8 +1,12 @@
-"""Files in which git left its marks: the memory keeps its text, both sides are kept as versions that stand aside."""
+"""Files in which git left its marks: the memory keeps its text.
+
+Both sides are kept as versions that stand aside, and so is the file as it is: what stands on a line of the marks, or
+between those of the base, is of no side.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from onrecord.app.conflicts import open_conflict
@@ -13,26 +17,62 @@ from onrecord.app.judging import has_bytes
 from onrecord.app.merging import list_parents
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, stamp_file
+from onrecord.app.standing import is_marked
 from onrecord.domain.ancestry import find_nearest_common
 from onrecord.domain.branches import says_the_same
+from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import EntryRef
 from onrecord.domain.merge_marks import Sides, split_marked
+from onrecord.domain.problem import name_reading
 from onrecord.domain.record import read_record
-from onrecord.ports.index import IndexBatch, IndexReader, VersionHead
-from onrecord.ports.store import Actor, Change, WriteUnit
+from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
+from onrecord.ports.store import MARKING, Actor, Change, VersionRow, WriteUnit
 
 
 def find_sides(session: Session, reader: IndexReader, found: Found, head: VersionHead) -> Sides | None:
     """Return what git's marks in a memory's file stand between, None where there are none.
 
-    A note may tell of marks in fenced code. They are git's own only if a side of them is a version that was there.
+    A note may tell of marks: in fenced code, where they are git's own only if a side of them is a version that was
+    there; and anywhere, if the current version has marks at as many places.
     """
     sides, whole = split_marked(found.data), split_marked(found.data, in_code=True)
-    if whole is None or whole == sides:
-        return sides
-    versions = reader.list_versions(head.id)
-    files = [_make_side(session, found, head, data) for data in (whole.ours, whole.theirs)]
-    return whole if any(has_bytes(session, version, side) for version in versions for side in files) else sides
+    if whole is not None and whole != sides:
+        versions = reader.list_versions(head.id)
+        files = [_make_side(session, found, head, data) for data in (whole.ours, whole.theirs)]
+        if any(has_bytes(session, version, side) for version in versions for side in files):
+            return whole
+    told = _split_version(session, head) if sides is not None else None
+    return None if sides is None or (told is not None and told.count >= sides.count) else sides
+
+
+def _split_version(session: Session, head: VersionHead) -> Sides | None:
+    row = _read_row(session, head.ref)
+    return split_marked(row.draft.data) if row is not None else None
+
+
+def _read_row(session: Session, ref: EntryRef) -> VersionRow | None:
+    try:
+        return session.store.read_row(ref)
+    except (DamagedError, NewerFormatError):
+        return None
+
+
+def tell_given_way(session: Session, stamps: Iterable[FileStamp], reply: Reply) -> None:
+    """Tell the caller of a write that a file with marks gave way to it, and where that is kept as it was.
+
+    Args:
+        session: The opened vault.
+        stamps: Of the files that the write was to replace, as they were before it.
+        reply: Gets a warning for each.
+    """
+    for stamp in stamps:
+        if is_marked(session, stamp):
+            with session.index.read() as reader:
+                displaced = [head.ref for head in reader.list_versions(stamp.record) if head.is_displaced]
+            rows = (_read_row(session, ref) for ref in displaced)
+            whole = [row for row in rows if row is not None and hash_data(row.draft.data) == stamp.sha256]
+            told = f"; it is kept as it was: {name_reading(stamp.record, whole[0].ref)}" if whole else ""
+            reply.warnings.append(f"{stamp.path} had marks of an unfinished merge and was written over{told}")
 
 
 def _make_side(session: Session, found: Found, head: VersionHead, data: bytes) -> Found:
@@ -40,10 +80,10 @@ def _make_side(session: Session, found: Found, head: VersionHead, data: bytes) -
 
 
 def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHead, sides: Sides, reply: Reply) -> int:
-    """Keep both sides of a marked file as versions that are never current, each once; the file stays as it is.
+    """Keep both sides of a marked file, and the file as it is, as versions that are never current, each once.
 
-    Its stamp says that it holds another version than the current one, so that the memory is shown from the versions
-    store until the file is mended or the conflict is settled.
+    The file stays as it is. Its stamp says that it holds another version than the current one, so that the memory is
+    shown from the versions store until the file is mended or the conflict is settled.
 
     Args:
         session: The opened vault.
@@ -57,34 +97,42 @@ def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHea
         How many versions were made.
 
     Raises:
-        NotWritableError: nothing was stored.
+        NotWritableError: what was not stored is kept at the next look.
     """
+    is_one = says_the_same(sides.ours, sides.theirs, session.yaml)
+    texts = (sides.ours,) if is_one else (sides.ours, sides.theirs)
+    files = [_make_side(session, found, head, data) for data in texts]
+    kept, made = _keep_each(session, unit, files, head, Actor(), reply)
+    (whole,), also_made = _keep_each(session, unit, [found], head, MARKING, reply)
+    _open_between(session, unit, kept, reply)
+    other = next((ref for ref in reversed(kept) if ref != head.ref), None)
+    stamp = stamp_file(found.state, head.id, found.data, session.clock.read().wall_us * 1_000, other)
+    session.index.apply(IndexBatch(files=[stamp]))
+    told = f"it is kept as it is: {name_reading(head.id, whole)}"
+    reply.warnings.append(f"{found.state.path} has marks of an unfinished merge; the memory keeps its text, {told}")
+    return made + also_made
+
+
+def _keep_each(
+    session: Session, unit: WriteUnit, files: Sequence[Found], head: VersionHead, actor: Actor, reply: Reply
+) -> tuple[list[EntryRef], int]:
+    """Return the version of each of some texts, and how many of them were made: those whose bytes were not known."""
     with session.index.read() as reader:
         versions = reader.list_versions(head.id)
         number = choose_number(reader, head.id)
     changes: list[Change] = []
     refs: list[EntryRef | None] = []
-    is_one = says_the_same(sides.ours, sides.theirs, session.yaml)
-    for data in (sides.ours,) if is_one else (sides.ours, sides.theirs):
-        side = _make_side(session, found, head, data)
-        known = next((version for version in versions if has_bytes(session, version, side)), None)
-        if known is not None:
-            refs.append(known.ref)
-        else:
-            refs.append(None)
-            changes.append(plan_aside(session, head, versions, side, number + len(changes)))
-    if changes:
-        receipt = unit.commit(changes, Actor())
-        session.publish(receipt, reply)
-        made = [row.ref for row in receipt.rows]
-        refs = [ref if ref is not None else made.pop(0) for ref in refs]
-    kept = [ref for ref in refs if ref is not None]
-    _open_between(session, unit, kept, reply)
-    other = next((ref for ref in reversed(kept) if ref != head.ref), None)
-    stamp = stamp_file(found.state, head.id, found.data, session.clock.read().wall_us * 1_000, other)
-    session.index.apply(IndexBatch(files=[stamp]))
-    reply.warnings.append(f"{found.state.path} has marks of an unfinished merge; the memory keeps its text")
-    return len(changes)
+    for found in files:
+        known = next((version for version in versions if has_bytes(session, version, found)), None)
+        refs.append(known.ref if known is not None else None)
+        if known is None:
+            changes.append(plan_aside(session, head, versions, found, number + len(changes)))
+    if not changes:
+        return [ref for ref in refs if ref is not None], 0
+    receipt = unit.commit(changes, actor)
+    session.publish(receipt, reply)
+    made = [row.ref for row in receipt.rows]
+    return [ref if ref is not None else made.pop(0) for ref in refs], len(changes)
 
 
 def _open_between(session: Session, unit: WriteUnit, refs: Sequence[EntryRef], reply: Reply) -> None:

@@ -12,6 +12,7 @@ from onrecord.app.callers import check_user
 from onrecord.app.closing import close_ended, find_written, list_choices, plan_resolution
 from onrecord.app.conflicts import attend
 from onrecord.app.log_losses import list_given_up
+from onrecord.app.marked import tell_given_way
 from onrecord.app.merging import list_parents, merge_versions
 from onrecord.app.next_version import plan_next
 from onrecord.app.outside_operations import CONFLICTS, SETTLE
@@ -19,6 +20,7 @@ from onrecord.app.pages import fill_page
 from onrecord.app.places import is_whole
 from onrecord.app.session import Channel, Reply, Session
 from onrecord.app.sides import describe_sides
+from onrecord.app.stamps import list_record_stamps
 from onrecord.app.update import locate_current
 from onrecord.domain.ancestry import is_ancestor
 from onrecord.domain.branches import says_the_same
@@ -167,8 +169,11 @@ def _settle(session: Session, unit: WriteUnit, arguments: Mapping[str, object], 
     change = _plan_memory(session, unit, case, keep)
     resolution = plan_resolution(session, unit, case.head, 1, keep, "user")
     assert resolution is not None
+    with session.index.read() as reader:
+        stamps = list_record_stamps(reader, case.current.id)
     receipt = unit.commit([change, resolution], session.caller.actor)
     session.publish(receipt, reply)
+    tell_given_way(session, stamps if change.place == "replace" else (), reply)
     assert change.draft is not None
     reply.data = {"id": case.head.id, "record": case.current.id, "version": change.draft.version, "kept": keep}
     _tell_copies(session, unit, case, reply, is_removing=arguments.get("remove_copies") is True)

@@ -12,6 +12,7 @@ from onrecord.app.content import FilePlace, locate, read_version
 from onrecord.app.current import choose_number
 from onrecord.app.indexing import hash_text
 from onrecord.app.judging import find_protection
+from onrecord.app.marked import tell_given_way
 from onrecord.app.next_version import choose_target, hash_pre_image, list_rows
 from onrecord.app.origins import weigh_origin
 from onrecord.app.pending import find_unknown
@@ -108,6 +109,8 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     change = Change("record.update", draft, place=how, pre_sha256=hash_pre_image(place, base))
     receipt = unit.commit([change], session.caller.actor, key)
     session.publish(receipt, reply)
+    if place.is_behind and place.stamp is not None:
+        tell_given_way(session, [place.stamp], reply)
     reply.data = {"id": head.id, "version": list_rows(receipt)[0].draft.version}
     for attended in attend(session, unit, reply, may_merge=not place.is_behind):
         if attended.record == head.id:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _MARKS = {b"<": "ours", b"|": "base", b"=": "theirs", b">": "end"}
 _MARK = re.compile(rb"([<|=>])\1{6}(?![<|=>])(?:[ \t][^\r\n]*)?[\r\n]*\Z")
@@ -15,10 +15,11 @@ _ORDER = {"ours": ("base", "theirs"), "base": ("theirs",), "theirs": ("end",)}
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The two files that the marks stand between, as they were."""
+    """The two files that the marks stand between, as they were; `count`: at how many places they stand."""
 
     ours: bytes
     theirs: bytes
+    count: int = field(default=1, compare=False)
 
 
 def split_marked(data: bytes, *, in_code: bool = False) -> Sides | None:
@@ -35,7 +36,7 @@ def split_marked(data: bytes, *, in_code: bool = False) -> Sides | None:
         return None
     ours: list[bytes] = []
     theirs: list[bytes] = []
-    state, fence, has_marks = "", b"", False
+    state, fence, count = "", b"", 0
     for line in data.splitlines(keepends=True):
         mark = _read_mark(line) if state or in_code or not fence else ""
         if state == "ours" and mark not in _ORDER[state]:
@@ -48,13 +49,13 @@ def split_marked(data: bytes, *, in_code: bool = False) -> Sides | None:
             ours.append(line)
             theirs.append(line)
         elif mark in _ORDER[state]:
-            has_marks = has_marks or mark == "end"
+            count += mark == "end"
             state = "" if mark == "end" else mark
         elif mark in ("ours", "end"):
             return None
         elif state != "base":
             (ours if state == "ours" else theirs).append(line)
-    return Sides(_join(ours), _join(theirs)) if has_marks and not state else None
+    return Sides(_join(ours), _join(theirs), count) if count and not state else None
 
 
 def _read_mark(line: bytes) -> str:

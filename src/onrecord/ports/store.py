@@ -28,6 +28,8 @@ class Actor:
 
 # Who keeps an outside edit that a placement has displaced.
 DISPLACING: Final = Actor("onrecord")
+# Who keeps a file in which git left its marks, as it is: the texts between them stand against each other, it does not.
+MARKING: Final = Actor("onrecord", "marks")
 
 
 @dataclass(frozen=True, slots=True)

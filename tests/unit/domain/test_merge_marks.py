@@ -81,3 +81,8 @@ def test_marks_within_code_count_where_that_is_asked_for() -> None:
     told = b"```\n" + PLAIN + b"```\n"
     assert split_marked(told) is None
     assert split_marked(told, in_code=True) == Sides(b"```\na\nours\nb\n```\n", b"```\na\ntheirs\nb\n```\n")
+
+
+def test_the_places_of_the_marks_are_counted() -> None:
+    counts = [sides.count for data in (PLAIN, PLAIN + PLAIN) if (sides := split_marked(data)) is not None]
+    assert counts == [1, 2]

@@ -17,7 +17,7 @@ from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.merge_marks import split_marked
 from onrecord.domain.problem import Problem, Severity, describe_displaced, name_reading
 from onrecord.ports.index import FileStamp, IndexReader, VersionHead
-from onrecord.ports.store import DISPLACING, VersionRow
+from onrecord.ports.store import DISPLACING, MARKING, VersionRow
 
 _ALL: Final = 2**31
 _OPEN: Final = ("pending",)
@@ -76,7 +76,7 @@ def check_displaced(session: Session) -> Iterator[Problem]:
                 if is_open or head.ref in waiting:
                     row = read_known(session, head.ref)
                     text = (head.id, hash_data(row.draft.data)) if row is not None else None
-                    if row is None or text is None or text in told:
+                    if row is None or row.actor == MARKING or text is None or text in told:
                         continue
                     told.add(text)
                     places = copies.get(text, [])

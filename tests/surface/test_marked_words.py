@@ -1,0 +1,131 @@
+"""No word of a file with marks of git is lost: the file as it is is a version, in each state that was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from onrecord.app.doctor.diagnosis import diagnose
+from onrecord.app.find import find
+from onrecord.app.history import list_history
+from onrecord.app.read import read
+from onrecord.app.session import Reply
+from onrecord.app.settle import settle
+from onrecord.app.update import update
+from onrecord.ports.store import VersionRow
+from tests.fault.test_conflicts_of_machines import list_open
+from tests.fault.test_edit_in_the_window import GIT, Editor, make_meddled
+from tests.machines import bring_file, bring_log, make_branches
+from tests.surface.test_copies import Home
+from tests.vaults import check_verifies, open_session
+
+MARKS = "<<<<<<< HEAD {a}\nline 4 ours\n||||||| base\n{b}\n=======\nline 4 theirs\n>>>>>>> other {c}"
+WORDS = {"a": "zebra", "b": "okapi", "c": "quagga"}
+
+
+def mark(home: Home, **words: str) -> bytes:
+    """Put marks around one line of the memory's file, with words on and between them; return the file's bytes."""
+    path = home.place("Plan")
+    path.write_text(path.read_text().replace("line 4 of the plan", MARKS.format(**(WORDS | words))))
+    return path.read_bytes()
+
+
+def list_kept(home: Home) -> list[bytes]:
+    rows = (row for row in home.session.store.read_rows(home.session.store.log) if isinstance(row, VersionRow))
+    return [row.draft.data for row in rows if row.draft.id == home.record]
+
+
+def write_over(home: Home, keep: str) -> Reply:
+    if keep == "update":
+        return update(home.session, {"id": home.record, "text": "agent text", "expect": 1})
+    (conflict,) = home.list_open()
+    return settle(home.session, {"id": conflict, "keep": keep})
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+@pytest.mark.parametrize("keep", ["A", "B", "current", "update"])
+def test_what_a_write_over_marks_takes_away_is_kept_and_named(tmp_path: Path, keep: str, is_plain: bool) -> None:
+    home = Home(tmp_path, is_plain=is_plain)
+    seen = mark(home)
+    home.take_in()
+    home.place("Plan").write_bytes(seen.replace(b"okapi", b"okapi\nadded after the first look"))
+    reply = write_over(home, keep)
+    later = seen.replace(b"okapi", b"okapi\nadded after the first look")
+    assert {seen, later} <= set(list_kept(home))
+    (told,) = [warning for warning in reply.warnings if "was written over" in warning]
+    entry = told.rpartition("--entry ")[2].rstrip("`")
+    assert "added after the first look" in str(read(home.session, {"id": home.record, "entry": entry}).data["text"])
+    assert b"<<<<<<<" not in home.place("Plan").read_bytes()
+    codes = [item["code"] for item in diagnose(home.session, {}).data["findings"]]  # type: ignore[attr-defined]
+    assert "merge_marks" not in codes
+    assert "displaced_edit" not in codes
+    check_verifies(home.session)
+
+
+def test_each_state_of_a_marked_file_is_kept_once_and_opens_no_conflict_of_its_own(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    seen = mark(home)
+    states = [seen, seen.replace(b"okapi", b"tapir")]
+    for data in (*states, seen):
+        home.place("Plan").write_bytes(data)
+        for _ in range(2):
+            home.take_in()
+            home.open_anew()
+    assert [data for data in list_kept(home) if b"<<<<<<<" in data] == states
+    assert len(home.list_open()) == 1
+    assert home.list_modes() == ["placed", *["displaced"] * 4]
+    assert "line 4 of the plan" in str(read(home.session, {"id": home.record}).data["text"])
+    check_verifies(home.session, may_differ=True)
+
+
+def test_a_memory_that_tells_of_marks_is_edited_like_any_other(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    told = "How marks look:\n" + MARKS.format(**WORDS)
+    path = home.place("Marks")
+    path.write_text(told)
+    home.take_in()
+    path.write_text(told.replace("okapi", "okapi\ntapir"))
+    home.take_in()
+    (hit,) = find(home.session, {"query": "tapir"}).data["results"]  # type: ignore[misc]
+    assert hit["version"] == 2
+    assert "tapir" in str(read(home.session, {"id": hit["id"]}).data["text"])
+    assert home.list_open() == []
+    path.write_text(path.read_text() + "\n" + MARKS.format(**WORDS))
+    home.take_in()
+    assert len(home.list_open()) == 1
+
+
+def test_marks_that_are_saved_while_a_write_is_placed_are_kept_and_merged_into_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.session.close()
+    editor = Editor()
+    make_disk: Callable[..., object] = make_meddled(editor.save, has_exchange=True)
+    home.session = open_session(home.root / "vault", home.root / "state", merger=GIT, make_disk=make_disk)
+    marked = home.place("Plan").read_text().replace("line 4 of the plan", MARKS.format(**WORDS))
+    editor.text = marked
+    given = {"id": home.record, "old": "line 8 of", "new": "line 8 now of", "expect": 1}
+    assert "conflict" in update(home.session, given).data
+    assert marked.encode() in list_kept(home)
+    text = str(read(home.session, {"id": home.record}).data["text"])
+    assert "<<<<<<<" not in text
+    assert "line 8 now" in text
+    check_verifies(home.session)
+
+
+def test_two_machines_that_see_the_same_marks_come_to_rest(tmp_path: Path) -> None:
+    first, second, record = make_branches(tmp_path)
+    path = "memories/default/Plan.md"
+    ours, theirs = ((machine.vault / path).read_text() for machine in (first, second))
+    (first.vault / path).write_text(f"<<<<<<< HEAD\n{ours}||||||| okapi\n=======\n{theirs}>>>>>>> other\n")
+    bring_file(first, second, path)
+    counts: list[tuple[int, int]] = []
+    for _ in range(4):
+        for one, other in ((first, second), (second, first)):
+            list_open(one)
+            bring_log(one, other)
+        versions = first.call(lambda session: list_history(session, {"id": record}).data["versions"])
+        counts.append((len(list_open(first)), len(versions)))  # type: ignore[arg-type]
+    assert counts[-1] == counts[-2]
+    assert {item["id"] for item in list_open(first)} == {item["id"] for item in list_open(second)}
