@@ -221,3 +221,15 @@ def test_a_backup_line_that_cannot_be_replayed_is_kept_and_named(opened) -> None
     data = replay(opened, {}).data
     assert [item["line"] for item in data["failed"]] == [1]
     assert "backup_waiting" in {problem.code for problem in opened.store.find_problems()}
+
+
+def test_a_bad_line_of_the_backup_that_a_replay_meets_again_is_kept_once(opened, trouble) -> None:
+    trouble.refused, trouble.where = set(WRITING), "vault"
+    remember(opened, {"text": "kept aside"})
+    trouble.refused = set()
+    backup = opened.store.backup
+    opened.store._state.write_at("backup.jsonl", opened.store._state.stat("backup.jsonl").st_size, b"nobody's\n")
+    for _ in range(2):  # the first one dies before it has noted how far it came
+        assert len(replay(opened, {}).data["failed"]) == 1
+        backup.set_progress(0)
+    assert backup.count_failed() == 1

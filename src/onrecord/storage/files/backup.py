@@ -43,12 +43,13 @@ class Backup:
         return self._seal.open(line)
 
     def keep_failed(self, line: bytes) -> None:
-        """Keep a line that cannot be replayed where doctor names it.
+        """Keep a line that cannot be replayed where doctor names it; one that is kept already, once.
 
         Raises:
             StorageFailedError: not stored.
         """
-        self._append(_FAILED_NAME, line)
+        if line not in self._read_all(_FAILED_NAME):  # a replay that was cut off meets it again
+            self._append(_FAILED_NAME, line)
 
     def find_problems(self) -> list[Problem]:
         """Return what waits in the backup, and what could not be replayed.
