@@ -22,6 +22,7 @@ from onrecord.app.find import find
 from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Caller, Channel, Session
+from onrecord.app.status import describe_status
 from onrecord.app.update import update
 from onrecord.app.verify import verify
 from onrecord.domain.errors import ApprovalRequiredError, ConflictError, LedgerRolledBackError
@@ -370,3 +371,12 @@ def test_what_doctor_says_after_an_adoption_is_true(place: Place) -> None:
     assert "no machine of yours" not in by_code["log_other"]["mend"]
     assert aside in by_code["state_set_aside"]["mend"]
     assert not any("Remove " + aside in item["mend"] for item in found)
+
+
+def test_status_calls_no_log_that_was_given_up_another_machine(place: Place) -> None:
+    place.accept()
+    place.write("goes on")
+    session = place.open()
+    data = describe_status(session, {}).data
+    session.close()
+    assert (data["machines"], data["logs_total"]) == (0, 2)

@@ -66,7 +66,7 @@ def test_status_is_a_few_lines_and_names_what_waits_with_its_command(onrecord: C
     made = onrecord("remember", "plain words", "--title", "Plan").data["id"]
     Path(onrecord.vault, onrecord("read", made).data["path"]).unlink()
     told = onrecord("status", as_json=False).out
-    assert "1 record, 1 version, 0 turns, 1 file, 2 ledger entries" in told
+    assert "1 record, 1 version, 0 turns, 0 files, 2 ledger entries" in told
     assert "1 memory without a file, retirement is suspended  (onrecord repair missing)" in told
     assert "(onrecord doctor)" in told
     assert "{" not in told

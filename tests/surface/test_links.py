@@ -213,6 +213,9 @@ def test_of_a_folder_that_is_away_nothing_is_judged_missing_and_all_is_served(de
         assert desk.list_states() == {"memories/work": "away"}
         assert desk.list_codes() == [("link_away", "memories/work")]
         assert read(desk.session, {"id": record}).data["text"] == "the kettle sings"
+        for reply in (read(desk.session, {"id": record}), find(desk.session, {"query": "kettle"})):
+            assert [item.reason for item in reply.degraded] == ["link_away"]
+        assert describe_status(desk.session, {}).data["problems"] == 1
         check_verifies(desk.session)
         desk.session.close()
         desk.session = desk.start()

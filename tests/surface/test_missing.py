@@ -40,7 +40,9 @@ def test_missing_memories_are_listed_with_what_is_left_of_the_wait(onrecord: Com
     assert 23 * 3_600 < item["left_s"] <= 24 * 3_600
     assert item["path"] == str(path.relative_to(onrecord.vault))
     assert (data["total"], data["records"], data["retired"], data["retirement_suspended"]) == (1, 5, 0, False)
-    assert onrecord("status").data["missing"] == {"records": 1, "retirement_suspended": False}
+    status = onrecord("status").data
+    assert status["missing"] == {"records": 1, "retirement_suspended": False}
+    assert (status["counts"]["records"], status["counts"]["files"]) == (5, 4)
 
 
 def test_where_nothing_is_missing_that_is_said(onrecord: CommandLine, paths) -> None:

@@ -178,6 +178,16 @@ def test_a_folder_that_holds_the_vault_or_lies_in_another_one_is_refused(desk: D
         assert refused.error["hint"]
 
 
+def test_status_counts_a_source_that_is_gone_as_doctor_does(desk: Desk) -> None:
+    kept = desk.write("CLAUDE.md", "kumquat builds need make\n")
+    desk.add(kept)
+    assert desk.ask("status").data["problems"] == 0
+    kept.unlink()
+    assert [item["code"] for item in desk.ask("doctor").data["findings"]] == ["source_unavailable"]
+    assert desk.ask("status").data["problems"] == 1
+    assert "nothing waits" not in desk.ask("status", as_json=False).out
+
+
 def test_a_source_is_judged_by_where_it_lies_and_not_by_where_the_command_was_run(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

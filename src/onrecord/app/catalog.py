@@ -278,7 +278,7 @@ STATUS: Final = Operation(
         "vault", "log",
         "counts", *_below("counts.", ("records", "versions", "turns", "files")),
         "ledger", "ledger.entries",
-        "logs", *_below("logs[].", ("log", "entries", "own")), "logs_total",
+        "logs", *_below("logs[].", ("log", "entries", "own")), "logs_total", "machines",
         "backup", "backup.lines", "backup.waiting",
         "index", "index.behind",
         "missing", *_below("missing.", ("records", "retirement_suspended")), "conflicts", "proposals",

@@ -123,6 +123,15 @@ def tell_behind(session: Session, place: FilePlace, reply: Reply) -> None:
             "or with the next update."
         )
         reply.degrade("file_behind", mend)
+    elif place.stamp is not None and not (place.is_unchanged or place.is_missing or place.is_shut):
+        _tell_away(session, place.stamp.path, reply)
+
+
+def _tell_away(session: Session, path: str, reply: Reply) -> None:
+    """Say in a reply, once, that a file lies where nobody can look now: its memory is shown from its history."""
+    if session.store.links.is_away(path):
+        mend = f"{path} cannot be reached now; its last version is shown. Connect the disk or share: `onrecord link`."
+        reply.degrade("link_away", mend)
 
 
 def _is_gone(session: Session, reader: IndexReader, head: VersionHead) -> bool:

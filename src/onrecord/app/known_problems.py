@@ -20,6 +20,7 @@ ANSWERED: Final = frozenset(
     {
         *("vault.config", "vault.strays", "vault.writable", "settings.known", "state.installation", "sync.patterns"),
         *("index.usable", "files.missing", "files.links", "conflicts.open", "proposals.open", "backup.waiting"),
+        "sources.readable",
         *("platform.exchange",),
     }
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
@@ -11,6 +11,7 @@ from onrecord.app.session import Caller, Channel, Reply, Session
 from onrecord.app.source_scan import (
     NativeParts,
     SourceScan,
+    Tally,
     choose_partition,
     hash_native,
     is_as_stamped,
@@ -19,6 +20,7 @@ from onrecord.app.source_scan import (
 )
 from onrecord.domain.errors import DamagedError, LockTimeoutError, NotFoundError, StorageFailedError
 from onrecord.domain.heads import NATIVE_LOG, SHARED, Partition, VersionHead
+from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.sections import Section
 from onrecord.ports.native import LeftOut, NativeSource
 
@@ -95,6 +97,21 @@ def scan_sources(session: Session, natives: Natives, reply: Reply) -> SourceScan
     session.scan = _begin(natives)
     _advance(natives, reply, session.scan, None)
     return session.scan
+
+
+def name_unavailable(natives: Natives, tallies: Mapping[str, Tally]) -> Iterator[Problem]:
+    """Yield what is wrong with the list of sources, and what of them should be read and cannot be.
+
+    Args:
+        natives: The sources that the caller sees.
+        tallies: What a scan of them found, by name.
+    """
+    yield from natives.parts.shelf.inspect()
+    for name, tally in tallies.items():
+        for item in tally.left_out:
+            if not item.is_by_rule:
+                where = f"{name}: {natives.parts.clean(item.path)}" if item.path else name
+                yield Problem("", 0, "source_unavailable", Severity.WARNING, f"source {where}: {item.reason}")
 
 
 def take_in_all(session: Session, reply: Reply) -> None:

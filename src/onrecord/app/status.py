@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import STATUS
 from onrecord.app.known_problems import count_known
-from onrecord.app.natives import scan_sources, see_sources
+from onrecord.app.natives import name_unavailable, scan_sources, see_sources
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import describe_missing
 from onrecord.app.waiting import list_waiting, mark_waiting
 from onrecord.domain.errors import DamagedError
 from onrecord.domain.ids import LogId, RecordId
+from onrecord.ports.index import IndexReader
+from onrecord.ports.store import LogHead
 
 _OPEN = ("pending",)  # status of an open conflict (docs/format/record.md)
 
@@ -24,6 +26,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
 
     Returns:
         data: vault, log, counts{}, ledger{entries}, logs[] (own first, as far as the page has room) and logs_total,
+        machines: others that write into the vault (a log that was given up is none's),
         backup{waiting, lines}, index{behind}, missing{records, retirement_suspended}, conflicts, proposals,
         sources{} that the caller may find, problems (`known_problems`: findings of doctor above a note, as far as
         they are known without reading each file, log or key).
@@ -37,6 +40,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     session.compare_files(reply, pieces=None, intake_pieces=None)
     with session.index.read() as reader:
         counts = dict(reader.count())
+        counts["files"] -= _count_gone(session, reader)
         marks = reader.get_watermarks()
         conflicts = len(reader.list_conflicts(_OPEN))
     logs = session.store.list_logs()
@@ -46,6 +50,7 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     size, _ = session.store.get_pinned()
     shown = [{"log": head.log, "entries": head.entries, "own": head.is_own} for head in logs]
     proposals = _count_proposals(session)
+    sources, unavailable = _count_sources(session, reply)
     reply.data = {
         "vault": session.store.vault,
         "log": session.store.log,
@@ -53,17 +58,32 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
         "ledger": {"entries": size},
         "logs": take_page(shown, session.policy.page_bytes // 2),
         "logs_total": len(logs),
+        "machines": _count_machines(session, logs),
         "backup": {"lines": lines, "waiting": lines - done},
         "index": {"behind": behind},
         "missing": describe_missing(session, reply),
         "conflicts": conflicts,
         "proposals": proposals,
-        "sources": _count_sources(session, reply),
+        "sources": sources,
     }
-    reply.data["problems"] = _count_problems(session, waiting, reply) + conflicts + proposals
+    reply.data["problems"] = _count_problems(session, waiting, reply) + conflicts + proposals + unavailable
     if lines > done:
         reply.notices.append({"kind": "backup_waiting", "call": "onrecord repair replay"})
     return reply
+
+
+def _count_gone(session: Session, reader: IndexReader) -> int:
+    """Return how many known files of missing memories are not there."""
+    missing = session.store.absences.read().missing
+    stamps = (stamp for record in missing for stamp in reader.find_files_of(record))
+    return sum(session.store.stat_file(stamp.path) is None for stamp in stamps)
+
+
+def _count_machines(session: Session, logs: Sequence[LogHead]) -> int:
+    """Return how many logs of other installations are written, as far as is known: none that was given up."""
+    others = [head.log for head in logs if not head.is_own]
+    given_up = import_module("onrecord.app.log_losses").list_given_up(session) if others else ()
+    return sum(log not in given_up for log in others)
 
 
 def _count_problems(session: Session, waiting: Mapping[LogId, Mapping[RecordId, int]], reply: Reply) -> int:
@@ -105,12 +125,16 @@ def _count_proposals(session: Session) -> int:
         return 0
 
 
-def _count_sources(session: Session, reply: Reply) -> dict[str, int]:
+def _count_sources(session: Session, reply: Reply) -> tuple[dict[str, int], int]:
+    """Return how much there is of the sources, and how many things of them cannot be read."""
     natives = see_sources(session)
-    tallies = scan_sources(session, natives, reply).tallies.values() if natives is not None else ()
-    return {
+    found = scan_sources(session, natives, reply).tallies if natives is not None else {}
+    tallies = found.values()
+    unavailable = len(list(name_unavailable(natives, found))) if natives is not None else 0
+    counts = {
         "sources": len(tallies),
         "files": sum(tally.files for tally in tallies),
         "sections": sum(tally.sections for tally in tallies),
         "left_out": sum(len(tally.left_out) for tally in tallies),
     }
+    return counts, unavailable

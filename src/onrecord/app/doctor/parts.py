@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onrecord.app.natives import scan_sources, see_sources
+from onrecord.app.natives import name_unavailable, scan_sources, see_sources
 from onrecord.app.session import Reply, Session
 from onrecord.domain.problem import Problem, Severity
 
@@ -25,12 +25,9 @@ def check_sources(session: Session) -> Iterator[Problem]:
     natives = see_sources(session)
     if natives is None:
         return
-    yield from natives.parts.shelf.inspect()
-    for name, tally in scan_sources(session, natives, Reply()).tallies.items():
-        for item in tally.left_out:
-            if not item.is_by_rule:
-                where = f"{name}: {natives.parts.clean(item.path)}" if item.path else name
-                yield Problem("", 0, "source_unavailable", Severity.WARNING, f"source {where}: {item.reason}")
+    tallies = scan_sources(session, natives, Reply()).tallies
+    yield from name_unavailable(natives, tallies)
+    for name, tally in tallies.items():
         left = sum(item.is_by_rule for item in tally.left_out)
         if left:
             message = f"source {name}: {left} names are left out; `onrecord source list` tells them"

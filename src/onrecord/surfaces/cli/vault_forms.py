@@ -23,7 +23,7 @@ def tell_init(data: Data) -> Iterator[str]:
 
 def tell_status(data: Data) -> Iterator[str]:
     """Yield the lines of `status`."""
-    counts, others = data["counts"], data["logs_total"] - any(log["own"] for log in data["logs"])
+    counts, others = data["counts"], data["machines"]
     yield f"vault {data['vault']}, log {data['log'] or '(none yet)'}"
     held = [count(counts["records"], "record"), count(counts["versions"], "version"), count(counts["turns"], "turn")]
     yield f"{', '.join(held)}, {count(counts['files'], 'file')}, {count(data['ledger']['entries'], 'ledger entry')}"
