@@ -122,6 +122,9 @@ def test_of_a_vault_that_was_rolled_back_the_newest_version_there_is_shown(tmp_p
     shown = place.call(lambda session: read(session, {"id": place.kept}))
     assert (shown.data["version"], shown.data["text"]) == (1, "the capital is Bonn")
     assert list_reasons(shown) == ["ledger_rolled_back", "outside_edits_pending"]
+    mends = {item.reason: item.mend for item in shown.degraded}
+    assert mends["outside_edits_pending"].startswith("Edits made outside are not taken in")
+    assert "adopt" not in mends["outside_edits_pending"]
     assert any("version 2" in warning for warning in shown.warnings)
     found = place.call(lambda session: find(session, {"query": "capital"}))
     assert [(hit["id"], hit["version"], hit["snippet"]) for hit in found.data["results"]] == [

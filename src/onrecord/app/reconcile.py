@@ -15,10 +15,11 @@ from onrecord.app.copies import add_orphans
 from onrecord.app.intake import Intake
 from onrecord.app.passes import Pass, pass_over
 from onrecord.app.session import Reply, Session
-from onrecord.domain.errors import DamagedError, LockTimeoutError, NotWritableError
+from onrecord.domain.errors import DamagedError, LedgerRolledBackError, LockTimeoutError, NotWritableError
 from onrecord.domain.ids import RecordId
 from onrecord.ports.store import WriteUnit
 
+_OLDER = "Edits made outside are not taken in while an older vault lies here; the files stay as they are."
 # What was told apart again may make versions, and these connect others.
 _TELLING_ROUNDS = 3
 
@@ -101,7 +102,8 @@ def reconcile_paths(
             reply.degrade("reconciling", "Another process writes; ask again in a moment.")
     except (NotWritableError, DamagedError) as error:
         if paths:
-            reply.degrade("outside_edits_pending", error.hint)
+            is_older = isinstance(error, LedgerRolledBackError)
+            reply.degrade("outside_edits_pending", _OLDER if is_older else error.hint)
     return 0
 
 
