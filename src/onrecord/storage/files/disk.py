@@ -155,8 +155,8 @@ class Disk:
         with self._open(path, os.O_RDONLY | os.O_NONBLOCK) as fd:
             return _read_open(fd, offset, size_bytes)
 
-    def read_each(self, paths: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield the bytes of regular files in the order asked, None for what cannot be read.
+    def read_each(self, paths: Iterable[str], size_bytes: int) -> Iterator[bytes | None]:
+        """Yield at most `size_bytes` of each regular file in the order asked, None for what cannot be read.
 
         Files of one folder that follow one another cost one opening of that folder.
         """
@@ -168,7 +168,7 @@ class Disk:
                 except OSError:
                     folder_fd = -1
                 for path in names:
-                    yield _read_in(folder_fd, path[start:])
+                    yield _read_in(folder_fd, path[start:], size_bytes)
 
     def list_folder(self, path: str) -> list[str]:
         """Return the names in a folder, ascending."""
@@ -342,7 +342,7 @@ def _name_parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _read_in(folder_fd: int, name: str) -> bytes | None:
+def _read_in(folder_fd: int, name: str, size_bytes: int) -> bytes | None:
     if folder_fd < 0:
         return None
     try:
@@ -350,7 +350,7 @@ def _read_in(folder_fd: int, name: str) -> bytes | None:
     except OSError:
         return None
     try:
-        return _read_open(fd, 0, -1)
+        return _read_open(fd, 0, size_bytes)
     except OSError:
         return None
     finally:

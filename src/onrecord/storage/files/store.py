@@ -348,8 +348,8 @@ class FileVaultStore:
                 raise NotFoundError("the file is not there", field="path") from error
 
     def read_files(self, paths: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield the bytes of whole files in the order asked, None for what is not there or cannot be read."""
-        return self._vault.read_each(paths)
+        """Yield the bytes of files in the order asked, as `read_file`; None for what is not there or cannot be read."""
+        return self._vault.read_each(paths, ADOPTED_FILE_MAX_BYTES + 1)
 
     def find_problems(self) -> Sequence[Problem]:
         """Return what the store knows to be wrong with itself."""
