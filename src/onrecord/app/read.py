@@ -238,6 +238,8 @@ def _describe(
         data["tags"] = list(record.tags)
     if warning:
         reply.warnings.append(warning)
+    if place is not None and head.status == "retired" and head.kind != "conflict":
+        reply.warnings.append("this memory is retired: `find` does not show it; its last version is shown")
     if place is not None:
         tell_behind(session, place, reply)
         tell_lost_transcript(head, place, reply)

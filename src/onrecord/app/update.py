@@ -38,6 +38,8 @@ from onrecord.domain.record import KeyValue, Record, read_record, replace_keys, 
 from onrecord.ports.index import VersionHead
 from onrecord.ports.store import Change, VersionDraft, WriteUnit
 
+_RETIRED = "Remember what still holds anew. A memory that was retired as its file was gone comes back with its file."
+
 
 def update(session: Session, given: Mapping[str, object]) -> Reply:
     """Make the next version of a record, on the version that the caller expects.
@@ -53,7 +55,8 @@ def update(session: Session, given: Mapping[str, object]) -> Reply:
         InvalidInputError, LimitExceededError, NotFoundError: as named; a transcript or a conflict is not updated.
         PendingSyncError: the file is ahead of its row.
         StaleVersionError: `expect` is not the current version.
-        ConflictError: an old text does not occur exactly once, or the file is too large to take in what it holds.
+        ConflictError: it is retired, an old text does not occur exactly once, or the file is too large to take in
+            what it holds.
         IdempotencyMismatchError: the key came with another request before.
         FileBusyError: another program is saving the file, and has not ended within 200 ms.
         NotWritableError: nothing was stored; updates never go to the backup.
@@ -83,6 +86,8 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     if head.kind == "conflict":
         hint = f"`onrecord settle {head.id} --keep A`, `B`, `merge` or `current`; or update the memory itself."
         raise InvalidInputError("a conflict is decided, not written", field="id", hint=hint)
+    if head.status == "retired":
+        raise ConflictError("this memory is retired, and no update brings it back", field="id", hint=_RETIRED)
     if head.version != expect:
         raise StaleVersionError(f"the current version is {head.version}", field="expect")
     base = read_version(session, head, place)
