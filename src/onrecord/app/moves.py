@@ -96,18 +96,21 @@ class ToldPlaces:
         moves.setdefault(RecordId(entry.members["rec"]), {})[at.log] = move
 
 
-def record_moves(session: Session, unit: WriteUnit, moved: Mapping[RecordId, str]) -> None:
+def record_moves(
+    session: Session, unit: WriteUnit, moved: Mapping[RecordId, str], salts: Mapping[EntryRef, bytes] | None = None
+) -> None:
     """Write the entries, in commits of as many as one takes; transcripts are left out, their place is their name.
 
     Args:
         session: The opened vault.
         unit: The right to write.
         moved: The paths at which the files of records were found.
+        salts: Those of rows that the same pass wrote, which need not be read for them.
 
     Raises:
         NotWritableError: those of the present batch were not written.
     """
-    changes = _list_changes(session, moved)
+    changes = _list_changes(session, moved, salts or {})
     while batch := list(islice(changes, BATCH_MAX_COUNT)):
         unit.commit(batch, Actor())
     session.index.apply(IndexBatch(watermarks={session.store.log: session.store.entries}))
@@ -122,13 +125,17 @@ def record_strays(session: Session, unit: WriteUnit, found: Mapping[RecordId, st
         record_moves(session, unit, moved)
 
 
-def _list_changes(session: Session, moved: Mapping[RecordId, str]) -> Iterator[Change]:
+def _list_changes(session: Session, moved: Mapping[RecordId, str], salts: Mapping[EntryRef, bytes]) -> Iterator[Change]:
     for record in sorted(moved):
         with session.index.read() as reader:
             head = reader.get_current(record)
-        row = _read_whole(session, head.ref) if head is not None and head.kind != "event" else None
-        if head is not None and row is not None:
-            place = {"to": [str(head.ref)], "place": commit_place(row.salt, moved[record])}
+        if head is None or head.kind == "event":
+            continue
+        salt = salts.get(head.ref)
+        row = _read_whole(session, head.ref) if salt is None else None
+        salt = row.salt if row is not None else salt
+        if salt is not None:
+            place = {"to": [str(head.ref)], "place": commit_place(salt, moved[record])}
             yield Change("record.move", None, {"rec": head.id, "ver": head.version, **place})
 
 

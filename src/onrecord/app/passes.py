@@ -24,7 +24,7 @@ from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.merge_marks import Sides
 from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
-from onrecord.ports.store import Actor, Change, FileState, WriteUnit
+from onrecord.ports.store import Actor, Change, FileState, VersionRow, WriteUnit
 
 
 @dataclass(slots=True)
@@ -107,6 +107,7 @@ class Pass:
         self._loose: list[Document] = []
         self._dropped: list[EntryRef] = []
         self._moved: dict[RecordId, str] = {}
+        self._salts: dict[EntryRef, bytes] = {}
         self._strays: dict[RecordId, str] = {}
         self._returned: list[Returned] = []
         self._returns = Returns(session)
@@ -253,7 +254,9 @@ class Pass:
             self._commit(is_followed=True)
 
     def _commit(self, *, is_followed: bool = False) -> None:
-        self._made += _commit(self._session, self._unit, self._pending, self._reply, is_followed=is_followed)
+        rows = _commit(self._session, self._unit, self._pending, self._reply, is_followed=is_followed)
+        self._made += len(self._pending.changes)
+        self._salts |= {row.ref: row.salt for row in rows if row.draft.id in self._moved}
         self._pending = _Pending([], [], [], [])
         self._has_put_off = is_followed
 
@@ -267,7 +270,7 @@ class Pass:
         elif self._has_put_off:
             self._session.index.apply(IndexBatch())
         if self._moved:
-            record_moves(self._session, self._unit, self._moved)
+            record_moves(self._session, self._unit, self._moved, self._salts)
         if self._strays:
             record_strays(self._session, self._unit, self._strays)
         if self._fresh or self._left or self._dropped:
@@ -281,7 +284,9 @@ class Pass:
         return self._made
 
 
-def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, *, is_followed: bool) -> int:
+def _commit(
+    session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, *, is_followed: bool
+) -> Sequence[VersionRow]:
     receipt = unit.commit([*pending.changes, *pending.requests], Actor())
     now_ns = session.clock.read().wall_us * 1_000
     documents, stamps = list[Document](), list[FileStamp]()
@@ -290,4 +295,4 @@ def _commit(session: Session, unit: WriteUnit, pending: _Pending, reply: Reply, 
         ref = row.ref if row.draft.kind != "event" else None
         stamps.append(stamp_file(found.state, row.draft.id, found.data, now_ns, ref))
     session.publish(receipt, reply, documents, stamps, touched=pending.touched, is_followed=is_followed)
-    return len(pending.changes)
+    return receipt.rows
