@@ -41,6 +41,16 @@ def test_a_closed_vault_is_called_closed_by_every_command(tmp_path: Path, part: 
     assert run_without_override(str(vault), "find", "word").status == 0
 
 
+def test_doctor_says_of_a_linked_machine_folder_only_that_it_is_a_link(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    assert run_without_override(str(vault), "init").status == 0
+    (vault / ".onrecord").rename(tmp_path / "elsewhere")
+    (vault / ".onrecord").symlink_to(tmp_path / "elsewhere")
+    doctor = run_without_override(str(vault), "doctor")
+    assert doctor.status == 2
+    assert [(item["check"], item["code"]) for item in doctor.data["findings"]] == [("vault.folder", "vault_unusable")]
+
+
 @pytest.mark.parametrize("mode", [0, 0o500, 0o300])
 @pytest.mark.parametrize("below", ["", "deep/er"])
 def test_init_in_a_closed_folder_is_refused_as_input_and_names_it(tmp_path: Path, mode: int, below: str) -> None:

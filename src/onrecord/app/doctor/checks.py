@@ -28,6 +28,8 @@ CHECKS: Final = (
                  "Name the right folder with --vault, put .onrecord back from a copy, or run `onrecord init DIR`."),
             Code("vault_closed", (_CRITICAL,), "this user may not look into the folder, or into its `.onrecord`",
                  "Let the user who runs onrecord enter, read and write it, or run it as its owner."),
+            Code("vault_unusable", (_CRITICAL,), "`.onrecord` is a link: nothing is read or written through it",
+                 "Put the folder itself in its place."),
             Code("vault_incomplete", (_CRITICAL,), "`onrecord.toml` is here, `.onrecord` is not",
                  "Wait for the sync program; if .onrecord is lost for good, `onrecord init DIR` begins anew."),
         ),

@@ -117,7 +117,7 @@ def read_config(folder: str, is_looking: bool = False) -> VaultConfig:
         VaultIncompleteError: it is a vault whose `.onrecord` has not come, or is lost.
         NoVaultError: the folder has no `.onrecord`, so it never was a vault; or `init` was cut off in it.
         VaultClosedError: this user may not look into the folder, or into its `.onrecord`.
-        VaultError: `.onrecord` is a link or cannot be opened, and the vault is not only looked at.
+        VaultError: `.onrecord` is a link, or it cannot be opened and the vault is not only looked at.
     """
     check_open(folder, MACHINE_FOLDER)
     has_folder = has_machine_folder(folder)
@@ -134,7 +134,7 @@ def read_config(folder: str, is_looking: bool = False) -> VaultConfig:
             field="vault",
             hint="Run `onrecord init DIR` on it: what is missing is made, what is there stays.",
         )
-    if not is_looking:
+    if not is_looking or os.path.islink(os.path.join(folder, MACHINE_FOLDER)):
         _check_machine_folder(folder)
     return config
 
