@@ -64,7 +64,7 @@ test: lint
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -n 2
 
 soak: $(STAMP)
-	ONRECORD_SOAK=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m soak -n 2
+	ONRECORD_SOAK=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m soak -n 2 --dist worksteal
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
