@@ -121,6 +121,8 @@ def _name_behind(item: CheckedLog) -> Iterator[Difference]:
     if report.unsigned:
         signed = f"{report.signed.size} entries signed" if report.signed is not None else "no checkpoint"
         message = f"{report.unsigned} entries came after the newest signed head"
+        if report.signed is None:
+            message = f"{report.unsigned} entries are under no signed head: there is none"
         mend = "Nothing needs to be done: a later write of the log's machine signs them."
         path, asked = f".onrecord/{report.log}/checkpoint", f"{report.head.size} entries"
         yield Difference(path, CHECKPOINT_BEHIND, message, "", 0, asked, signed, mend)

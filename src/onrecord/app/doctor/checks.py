@@ -141,6 +141,8 @@ CHECKS: Final = (
                  "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
             Code("log_cut_back", (_WARNING,), "another log is shorter than it was when it was seen here",
                  "Put the log's folder back from the machine that writes it, or from a backup."),
+            Code("head_gone", (_INFO,), "the signed head of the own log is gone",
+                 "Put it back from a copy of the vault, or go on: a later write signs a new one."),
             Code("checkpoint_unproven", (_WARNING,), "no key of another log signed its checkpoint",
                  "`onrecord verify` judges it; put the log's folder back from the machine that writes it."),
         ),

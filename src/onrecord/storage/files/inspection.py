@@ -72,7 +72,15 @@ def inspect_installation(place: Place, keys: KeyMaker | None, now_us: int) -> It
         return
     yield from inspect_state(state, vault.root, own, keys)
     yield from find_parted(state, now_us)
-    yield from find_bad_heads(vault, logs, own, read_vkey(state, own, keys))
+    vkey = read_vkey(state, own, keys)
+    yield from find_bad_heads(vault, logs, own, vkey, _count_signed(state) if vkey else 0)
+
+
+def _count_signed(state: Disk) -> int:
+    try:
+        return read_head(state).signed
+    except OnRecordError:
+        return 0
 
 
 def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Problem]:

@@ -58,14 +58,15 @@ def find_misplaced(vault: Disk, state: Disk | None, logs: list[LogId], own: LogI
         yield Problem("", 0, "index_unusable", Severity.CRITICAL, message, mend, kind)
 
 
-def find_bad_heads(vault: Disk, logs: list[LogId], own: LogId, vkey: str) -> Iterator[Problem]:
-    """Yield a problem for each signed head that cannot be read, and for a public key that is not the own one.
+def find_bad_heads(vault: Disk, logs: list[LogId], own: LogId, vkey: str, signed: int) -> Iterator[Problem]:
+    """Yield a problem for each signed head that cannot be read or is gone, and for a public key that is not the log's.
 
     Args:
         vault: The vault.
         logs: Logs that have a folder in the vault.
         own: The own log.
         vkey: The line that `key.pub` of the own log should have, empty where it is not known.
+        signed: How many entries of the own log a head was signed over here, 0 where that is not known.
     """
     for log in logs:
         severity = Severity.CRITICAL if log == own else Severity.WARNING
@@ -75,6 +76,12 @@ def find_bad_heads(vault: Disk, logs: list[LogId], own: LogId, vkey: str) -> Ite
             mend = _name_log_mend(path, "checkpoint", is_own=log == own)
             message = "the signed head of the log cannot be read"
             yield Problem(path, 0, "damaged", severity, message, mend, f"{len(data)} bytes")
+        elif data is None and log == own and signed and _name_kind(vault.root, path) == "":
+            message = f"the signed head of the own log is gone, which covered {signed} entries"
+            mend = "Put it back from a copy of the vault, or go on: a later write signs a new one."
+            yield Problem(path, 0, "head_gone", Severity.INFO, message, mend, "absent")
+        if log != own and data is not None:
+            yield from _find_lost_key(vault, f"{MACHINE_FOLDER}/{log}/key.pub")
     if own in logs and vkey:
         path = f"{MACHINE_FOLDER}/{own}/key.pub"
         data = _read(vault, path)
@@ -82,6 +89,13 @@ def find_bad_heads(vault: Disk, logs: list[LogId], own: LogId, vkey: str) -> Ite
             seen = "absent" if data is None else f"{len(data)} bytes, another key"
             message = "the public key of the own log is absent or another one"
             yield Problem(path, 0, "damaged", Severity.CRITICAL, message, f"Write the line {vkey} into it.", seen)
+
+
+def _find_lost_key(vault: Disk, path: str) -> Iterator[Problem]:
+    if _read(vault, path) is None and _name_kind(vault.root, path) == "":
+        message = "the public key of another log is gone: what it signed is judged by the keys that its entries name"
+        mend = _name_log_mend(path, "key.pub", is_own=False)
+        yield Problem(path, 0, "damaged", Severity.WARNING, message, mend, "absent")
 
 
 def find_unwritable(vault: Disk, state: Disk | None, own: LogId) -> Iterator[Problem]:

@@ -200,8 +200,15 @@ def _print_cut(shown: int, total: int, what: str) -> None:
         print(f"(the page has room for {shown} of {total} {what}; mend these and ask again)")
 
 
+# docs/format/tree.md, Verdict levels.
+_MEANINGS = {
+    "L1": " (all agrees with itself; no signature covers it)",
+    "L2": " (all agrees with itself, and a signature of the log's key covers it)",
+}
+
+
 def _print_verify(data: Data) -> None:
-    print(f"verdict: {data['verdict']}")
+    print(f"verdict: {data['verdict']}{_MEANINGS.get(data['verdict'], '')}")
     for log in data["logs"]:
         counts = f"{log['entries']} entries, {log['signed']} signed, {log['opened']} commitments opened"
         _say(f"  log {log['log']}: {log['verdict']}, {counts}")
