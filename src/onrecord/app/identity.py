@@ -182,7 +182,7 @@ class Identities:
         """Tell whether a file may be a copy: its record, without a known file, was elsewhere and in other bytes."""
         if list_record_stamps(reader, record) or record in self._list_same(reader, found).records:
             return False
-        if self._told.find(reader, record, found.state.path) is None:
+        if not self._told.is_last(reader, record, found.state.path):
             self._late.add(found.state.path)
         return found.state.path in self._late
 

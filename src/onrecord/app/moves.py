@@ -59,6 +59,12 @@ class ToldPlaces:
                 last[told] = ((recorded_at, at), place)
         return next((told for told in Told if told in last and self._is_at(last[told][1], path)), None)
 
+    def is_last(self, reader: IndexReader, record: RecordId, path: str) -> bool:
+        """Tell whether a path is where a record was found last: as the own log tells, else as the others do."""
+        own, told = self._session.store.log, self.find(reader, record, path)
+        is_own_silent = all(at.log != own for at, _, _ in self._list_places(reader, record))
+        return told is Told.HERE or (told is Told.ELSEWHERE and is_own_silent)
+
     def list_moved(self) -> Mapping[RecordId, Instant]:
         """Return the records that were moved, each with the record time of its last move."""
         moves = self._read()
