@@ -37,6 +37,8 @@ def test_what_was_degraded_at_opening_is_said_by_every_command_and_by_the_librar
         ("update", record, "--text", "x", "--expect", "1"),
     ):  # fmt: skip
         assert "index_in_memory" in list_reasons(onrecord(*words)), words
+    told = [item["mend"] for item in onrecord("find", "words").envelope["degraded"]]
+    assert any(f"Move the folder {find_state() / 'index.sqlite3'} away" in mend for mend in told), told
     with package.open(onrecord.vault) as vault:
         for reply in (vault.find("words"), vault.read(record), vault.status(), vault.verify(), vault.doctor()):
             assert "index_in_memory" in reply.degraded

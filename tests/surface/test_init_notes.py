@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import onrecord as package
 from tests.surface.cli import CommandLine
 
@@ -49,3 +51,18 @@ def test_a_vault_that_a_program_makes_and_goes_on_with_has_its_notes_at_once(bar
     plant(bare, "memories/one.md")
     with package.open(bare.vault, create=True) as vault:
         assert len(vault.find("words")) == 1
+
+
+def test_init_of_a_vault_without_its_configuration_points_to_what_mends_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    onrecord = CommandLine(monkeypatch, str(vault))
+    assert onrecord("init").status == 0
+    assert onrecord("remember", "words").status == 0
+    (vault / "onrecord.toml").unlink()
+    error = onrecord("init", str(vault)).error
+    assert "onrecord.toml is absent" in error["reason"]
+    assert f"onrecord doctor --vault {vault}" in error["hint"]
+    mends = [item.get("mend", "") for item in onrecord("doctor", "--vault", str(vault)).data["findings"]]
+    assert any('write it anew: format = 1, vault = "' in mend for mend in mends)

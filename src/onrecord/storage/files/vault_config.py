@@ -203,6 +203,9 @@ def create_vault(folder: str, ids: IdSource, created: str, workspace: str) -> Va
     known = _read_config(folder)
     has_folder = os.path.lexists(os.path.join(folder, MACHINE_FOLDER))
     if has_folder and (_holds_entries(folder) or (not known.vault and list_log_ids(folder))):
+        if known.problem:
+            hint = f"`onrecord doctor --vault {folder}` says what to write into it."
+            raise VaultExistsError(f"this folder already is a vault, but {known.problem}", field="dir", hint=hint)
         raise VaultExistsError("this folder already is a vault", field="dir")
     path = os.path.join(folder, CONFIG_NAME)
     is_empty = os.path.lexists(path) and os.path.isfile(path) and os.path.getsize(path) == 0
