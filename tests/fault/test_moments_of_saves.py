@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import onrecord.app.reconcile as reconciling
+from onrecord.app import passes
 from onrecord.app.find import find
 from onrecord.app.read import read
 from onrecord.app.reconcile import reconcile
@@ -91,7 +91,7 @@ def test_a_file_that_is_renamed_to_and_fro_while_it_is_looked_at_stays_one_memor
         there.rename(here)
         return read_record(data, path, yaml)
 
-    monkeypatch.setattr(reconciling, "read_record", read_and_rename)
+    monkeypatch.setattr(passes, "read_record", read_and_rename)
     reconcile(session, Reply(), wait_s=None)
     assert here.exists(), "it was renamed back"
     monkeypatch.undo()
