@@ -11,13 +11,14 @@ from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
+from onrecord.app.remember import remember
 from onrecord.app.session import Reply
 from onrecord.app.settle import settle
 from onrecord.app.update import update
 from onrecord.ports.store import VersionRow
 from tests.fault.test_conflicts_of_machines import list_open
 from tests.fault.test_edit_in_the_window import GIT, Editor, make_meddled
-from tests.machines import bring_file, bring_log, make_branches
+from tests.machines import LINES, bring, bring_file, bring_log, make_branches, make_two
 from tests.surface.test_copies import Home
 from tests.vaults import check_verifies, open_session
 
@@ -129,3 +130,56 @@ def test_two_machines_that_see_the_same_marks_come_to_rest(tmp_path: Path) -> No
         counts.append((len(list_open(first)), len(versions)))  # type: ignore[arg-type]
     assert counts[-1] == counts[-2]
     assert {item["id"] for item in list_open(first)} == {item["id"] for item in list_open(second)}
+    (conflict,) = list_open(first)
+    first.call(lambda session: settle(session, {"id": conflict["id"], "keep": "A"}))
+    for _ in range(2):
+        bring(first, second)
+        assert list_open(second) == []
+        bring_log(second, first)
+        assert list_open(first) == []
+
+
+@pytest.mark.parametrize("is_mended", [False, True])
+def test_marks_that_both_machines_kept_are_decided_once(tmp_path: Path, is_mended: bool) -> None:
+    """One settles, or mends by hand, before it has heard of the other one's versions of the sides."""
+    first, second = make_two(tmp_path)
+    first.call(lambda session: remember(session, {"text": LINES, "title": "Plan"}))
+    bring(first, second)
+    path = "memories/default/Plan.md"
+    whole = (first.vault / path).read_text()
+    marked = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other"
+    (first.vault / path).write_text(whole.replace("line 2", marked))
+    bring_file(first, second, path)
+    (one,), (other,) = list_open(first), list_open(second)
+    assert one["id"] != other["id"]
+    if is_mended:
+        (second.vault / path).write_text(whole.replace("line 2", "mended"))
+    else:
+        second.call(lambda session: settle(session, {"id": other["id"], "keep": "A"}))
+    assert list_open(second) == []
+    bring(second, first)
+    assert list_open(first) == []
+    bring(first, second)
+    assert list_open(second) == []
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_marks_that_are_taken_out_one_by_one_leave_no_conflict(tmp_path: Path, is_plain: bool) -> None:
+    home = Home(tmp_path, is_plain=is_plain)
+    path = home.place("Plan")
+    for line in (2, 4, 6):
+        marked = f"<<<<<<< HEAD\nours {line}\n=======\ntheirs {line}\n>>>>>>> other\n"
+        path.write_text(path.read_text().replace(f"line {line} of the plan\n", marked))
+    for line in (2, 4, 6):
+        home.take_in()
+        assert len(home.list_open()) == 1
+        marked = f"<<<<<<< HEAD\nours {line}\n=======\ntheirs {line}\n>>>>>>> other\n"
+        path.write_text(path.read_text().replace(marked, f"mended {line}\n"))
+    home.take_in()
+    assert home.list_open() == []
+    assert "mended 6" in str(read(home.session, {"id": home.record}).data["text"])
+    assert len([data for data in list_kept(home) if b"<<<<<<<" in data]) == 3
+    home.open_anew()
+    home.take_in()
+    assert home.list_open() == []
+    check_verifies(home.session)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from onrecord.app.current import choose_number
 from onrecord.app.next_version import set_copies
@@ -68,6 +68,44 @@ def list_open(session: Session, reader: IndexReader, record: RecordId) -> dict[R
     return found
 
 
+def list_alike(session: Session, reader: IndexReader, record: RecordId) -> dict[EntryRef, frozenset[EntryRef]]:
+    """Return, for the versions of a record of whose bytes several are, at least one of them displaced, which are alike.
+
+    Two installations that saw one file have kept its text as a version each; what becomes of one becomes of both. A
+    displaced version is like all of the same bytes; two others are not, as of these one may take back what the other
+    said.
+    """
+    by_text: dict[bytes, list[VersionHead]] = {}
+    for head in reader.list_versions(record):
+        by_text.setdefault(head.text_sha256, []).append(head)
+    alike: dict[EntryRef, frozenset[EntryRef]] = {}
+    for heads in by_text.values():
+        if len(heads) < 2 or not any(head.is_displaced for head in heads):
+            continue
+        by_bytes: dict[bytes, list[VersionHead]] = {}
+        for head in heads:
+            row = session.store.read_row(head.ref)
+            if row is not None and not row.is_erased and not row.is_sealed:
+                by_bytes.setdefault(row.draft.data, []).append(head)
+        for same in by_bytes.values():
+            aside = frozenset(head.ref for head in same if head.is_displaced)
+            every = frozenset(head.ref for head in same)
+            alike |= {head.ref: every if head.is_displaced else aside | {head.ref} for head in same}
+    return alike
+
+
+def _takes(
+    session: Session,
+    tops: Sequence[EntryRef],
+    members: Sequence[EntryRef],
+    alike: Mapping[EntryRef, frozenset[EntryRef]],
+) -> bool:
+    """Tell whether each of some versions, or one that is alike, is one of `tops` or one that these come from."""
+    groups = [alike.get(member, frozenset((member,))) for member in members]
+    taken = find_taken(session, tops, frozenset().union(*groups))
+    return all(group & taken for group in groups)
+
+
 def is_told(session: Session, reader: IndexReader, record: RecordId, sides: Sequence[EntryRef]) -> bool:
     """Tell whether an open conflict stands between versions of which each side goes on from one, and from it alone."""
     for members in list_open(session, reader, record).values():
@@ -95,17 +133,23 @@ def close_ended(session: Session, unit: WriteUnit, reply: Reply, record: RecordI
         written = find_written(session, reader, record)
         current = reader.get_current(written[0].members[0].record if written is not None else record)
         conflicts = list_open(session, reader, current.id) if current is not None else {}
+        alike = list_alike(session, reader, current.id) if current is not None and conflicts else {}
     if current is None:
         return
     for conflict in list(conflicts):
         members = conflicts[conflict]
         if any(session.store.read_row(ref) is None for ref in members):
             continue
-        others = [refs for other, refs in conflicts.items() if other != conflict]
+        telling = [other for other, refs in conflicts.items() if _takes(session, refs, members, alike)]
         decision = ""
-        if find_taken(session, (current.ref,), members) == set(members):
+        if _takes(session, (current.ref,), members, alike):
             decision = MERGED
-        elif any(find_taken(session, refs, members) == set(members) for refs in others):
+        # Of two that tell each other's sides the first by id stays, on every installation.
+        elif any(
+            other < conflict or not _takes(session, members, conflicts[other], alike)
+            for other in telling
+            if other != conflict
+        ):
             decision = SUPERSEDED
         if decision:
             _close(session, unit, reply, conflict, decision)

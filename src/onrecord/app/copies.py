@@ -262,12 +262,17 @@ def _is_ahead(session: Session, versions: Sequence[VersionHead], found: Found) -
 
 
 def plan_aside(
-    session: Session, head: VersionHead, versions: Sequence[VersionHead], found: Found, number: int
+    session: Session,
+    head: VersionHead,
+    versions: Sequence[VersionHead],
+    found: Found,
+    number: int,
+    parents: tuple[EntryRef, ...] = (),
 ) -> Change:
-    """Return the change that keeps a file's text as a version that is never current."""
+    """Return the change that keeps a file's text as a version that is never current; `parents` if they are known."""
     draft = VersionDraft(
         head.id, number, head.kind, found.state.path, found.data, "file", head.workspace, status=head.status,
-        parents=(_find_parent(session, head, versions, found),), mode="displaced",
+        parents=parents or (_find_parent(session, head, versions, found),), mode="displaced",
     )  # fmt: skip
     return Change("record.displace", draft)
 

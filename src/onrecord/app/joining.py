@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onrecord.app.branches import find_tips, plan_parents
-from onrecord.app.closing import find_taken, list_open
+from onrecord.app.closing import find_taken, list_alike, list_open
 from onrecord.app.identity import Found
 from onrecord.app.merging import find_base
 from onrecord.app.session import Session
@@ -40,7 +40,7 @@ def plan_edit(
         base: The version that it was made from.
         stamps: Of the record's files, as they were last seen.
     """
-    marked = _list_marked(session, reader, found, stamps)
+    marked = list_marked(session, reader, found, stamps)
     parents, is_branch = plan_parents(session, reader, head if base.is_displaced and not marked else base)
     if marked:
         parents, is_branch = tuple(dict.fromkeys((*marked, *parents))), True
@@ -51,15 +51,19 @@ def plan_edit(
     return (*parents, *taken), is_branch or bool(taken) or base.is_displaced
 
 
-def _list_marked(
+def list_marked(
     session: Session, reader: IndexReader, found: Found, stamps: Sequence[FileStamp]
 ) -> tuple[EntryRef, ...]:
-    """Return the sides between which marks stood in the file when it was last seen, none where none stood."""
+    """Return the sides between which marks stood in the file when it was last seen, none where none stood.
+
+    They are two, ours first, where they stand in a conflict.
+    """
     stamp = next((stamp for stamp in stamps if stamp.path == found.state.path), None)
     if stamp is None or stamp.ref is None or not is_marked(session, stamp):
         return ()
     members = list_open(session, reader, stamp.record).values()
-    pairs = [refs for refs in members if stamp.ref in refs and len(refs) == 2]
+    same = list_alike(session, reader, stamp.record).get(stamp.ref, frozenset((stamp.ref,)))
+    pairs = [refs for refs in members if same.intersection(refs) and len(refs) == 2]
     return pairs[0] if len(pairs) == 1 else (stamp.ref,)
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from onrecord.app.closing import close_ended
 from onrecord.app.conflicts import open_conflict
 from onrecord.app.copies import plan_aside
 from onrecord.app.current import choose_number
 from onrecord.app.identity import Found
+from onrecord.app.joining import list_marked
 from onrecord.app.judging import has_bytes
 from onrecord.app.merging import list_parents
 from onrecord.app.session import Reply, Session
-from onrecord.app.stamps import hash_data, stamp_file
+from onrecord.app.stamps import hash_data, list_record_stamps, stamp_file
 from onrecord.app.standing import is_marked
 from onrecord.domain.ancestry import find_nearest_common
 from onrecord.domain.branches import says_the_same
@@ -102,31 +104,46 @@ def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHea
     is_one = says_the_same(sides.ours, sides.theirs, session.yaml)
     texts = (sides.ours,) if is_one else (sides.ours, sides.theirs)
     files = [_make_side(session, found, head, data) for data in texts]
-    kept, made = _keep_each(session, unit, files, head, Actor(), reply)
+    with session.index.read() as reader:
+        before = list_marked(session, reader, found, list_record_stamps(reader, head.id))
+    # What the marks stood between in this file before is gone on with, so that its conflict has nothing more to tell.
+    older = [before] if is_one else [before[:1], before[1:]] if len(before) == 2 else []
+    kept, made = _keep_each(session, unit, files, head, Actor(), reply, older)
     (whole,), also_made = _keep_each(session, unit, [found], head, MARKING, reply)
     _open_between(session, unit, kept, reply)
     other = next((ref for ref in reversed(kept) if ref != head.ref), None)
     stamp = stamp_file(found.state, head.id, found.data, session.clock.read().wall_us * 1_000, other)
     session.index.apply(IndexBatch(files=[stamp]))
+    close_ended(session, unit, reply, head.id)
     told = f"it is kept as it is: {name_reading(head.id, whole)}"
     reply.warnings.append(f"{found.state.path} has marks of an unfinished merge; the memory keeps its text, {told}")
     return made + also_made
 
 
 def _keep_each(
-    session: Session, unit: WriteUnit, files: Sequence[Found], head: VersionHead, actor: Actor, reply: Reply
+    session: Session,
+    unit: WriteUnit,
+    files: Sequence[Found],
+    head: VersionHead,
+    actor: Actor,
+    reply: Reply,
+    older: Sequence[tuple[EntryRef, ...]] = (),
 ) -> tuple[list[EntryRef], int]:
-    """Return the version of each of some texts, and how many of them were made: those whose bytes were not known."""
+    """Return the version of each of some texts, and how many of them were made: those whose bytes were not known.
+
+    `older` has for each text, or for none, the versions that it goes on from, as far as that is known.
+    """
     with session.index.read() as reader:
         versions = reader.list_versions(head.id)
         number = choose_number(reader, head.id)
     changes: list[Change] = []
     refs: list[EntryRef | None] = []
-    for found in files:
+    for place, found in enumerate(files):
         known = next((version for version in versions if has_bytes(session, version, found)), None)
         refs.append(known.ref if known is not None else None)
         if known is None:
-            changes.append(plan_aside(session, head, versions, found, number + len(changes)))
+            parents = older[place] if older else ()
+            changes.append(plan_aside(session, head, versions, found, number + len(changes), parents))
     if not changes:
         return [ref for ref in refs if ref is not None], 0
     receipt = unit.commit(changes, actor)
