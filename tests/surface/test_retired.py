@@ -49,3 +49,15 @@ def test_what_a_person_sees_of_a_retired_memory_says_so(onrecord: CommandLine, r
     assert "retired" in onrecord("history", record, as_json=False).out.splitlines()[-1]
     assert "retired" in onrecord("read", record, as_json=False).err
     assert "retired" not in onrecord("read", record, "--version", "1", as_json=False).err
+
+
+def test_a_file_that_is_gone_is_told_with_what_a_deliberate_delete_needs(
+    onrecord: CommandLine, paths: dict[str, Path]
+) -> None:
+    record, path = next(iter(paths.items()))
+    path.unlink()
+    (found,) = (item for item in onrecord("doctor").data["findings"] if item["code"] == "missing_file")
+    (differs,) = onrecord("verify").data["differences"]
+    assert record in found["mend"]
+    for item in (found, differs):
+        assert "onrecord repair missing --retire" in item["mend"]

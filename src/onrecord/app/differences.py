@@ -28,7 +28,7 @@ _MENDS: Final = {
     "edited_outside": "Run any onrecord command: the edit becomes a version. To undo it, put the version back.",
     "transcript_edited": "Transcripts only grow; undo the edit. The captured turns are found and shown.",
     "unknown_file": "Run any onrecord command, or `onrecord reindex`: it is taken in.",
-    "missing_file": "Put it back; its versions are kept, see `onrecord history ID`.",
+    "missing_file": "Put it back (see `onrecord read ID`); if you deleted it: `onrecord repair missing --retire`.",
     "not_placed": "Free space or mend permissions; the next command places it.",
     "file_behind": "The sync may bring the newer file; where none comes, `onrecord update ID` writes it.",
     RETIRED_FILE: "Write what still holds into a new file, or remove this one.",

@@ -94,7 +94,7 @@ FILE_CHECKS: Final = (
         "Every memory has its file",
         (
             Code("missing_file", (_WARNING,), "the file of a memory is gone; it says whether its versions are kept",
-                 "Put it back, or see `onrecord history ID`."),
+                 "Put it back; if you deleted it, `onrecord repair missing --retire`."),
             Code("retired_file", (_INFO,), "the memory of the file is retired; it is not found",
                  "Write what still holds into a new file, or remove this one."),
             Code("retirement_suspended", (_WARNING,), "so many files are gone that none of the memories is retired",

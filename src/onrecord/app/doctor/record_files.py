@@ -115,7 +115,9 @@ def _name_missing(session: Session, path: str, versions: Sequence[VersionHead]) 
         mend = "Put it back, and the newest .onrecord, which has them."
         return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
     message = f"the file of memory {record} is gone; its versions are kept"
-    mend = f"Put it back, or see `onrecord history {record}`."
+    mend = (
+        f"Put it back (`onrecord read {record}` has its text); if you deleted it: `onrecord repair missing --retire`."
+    )
     return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
 
 
