@@ -9,8 +9,9 @@ import pytest
 
 from onrecord.adapters.git_merge import GitMerger, find_git
 from onrecord.app.doctor.diagnosis import diagnose
-from onrecord.app.settle import settle
+from onrecord.app.settle import list_conflicts, settle
 from onrecord.domain.errors import ConflictError, OnRecordError
+from onrecord.surfaces.cli.output import print_reply
 from tests.surface.test_copies import Home
 from tests.surface.test_merge_marks import mark
 
@@ -73,3 +74,12 @@ def test_what_is_no_side_of_the_conflict_is_answered_with_the_sides_that_are(tmp
     assert caught.value.field == "keep"
     assert caught.value.hint == "One of: A, B, current."
     assert len(home.list_open()) == 1
+
+
+def test_a_side_that_lacks_the_line_says_so_in_the_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = Home(tmp_path)
+    home.copy("Plan.sync-conflict-20261130-173636-D4LGQYW", "line 8 of the plan\n", "")
+    home.take_in()
+    print_reply("conflicts", list_conflicts(home.session, {}), as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.endswith("(no words here)") for line in lines[1:3]] == [False, True]

@@ -171,7 +171,8 @@ def _print_conflicts(data: Data) -> None:
         state = f"{item['state']}: {item['decision']}" if "decision" in item else item["state"]
         _say(f"{item['id']}  {state:8}  {item['since'][:10]}  {item['title']}")
         for side, member in zip(item["sides"], item["members"], strict=True):
-            _say(f"    {side['side']}  {member}  {side['origin']:8}  {side['line']}".rstrip())
+            line = side["line"] or ("(not here)" if side["origin"] == "unknown" else "(no words here)")
+            _say(f"    {side['side']}  {member}  {side['origin']:8}  {line}")
     _print_next(data)
     if "not_checked" in data:
         _say(f"{data['not_checked']} memories that another machine touched are compared with the next write")
