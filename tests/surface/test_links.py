@@ -153,7 +153,7 @@ def test_what_lies_behind_a_link_that_was_taken_back_is_not_found_and_not_missin
     assert "1 memories below it are not found until then" in str(findings)
     with pytest.raises(ConflictError, match="not followed"):
         update(desk.session, {"id": record, "text": "mine", "expect": 1})
-    check_verifies(desk.session)
+    check_verifies(desk.session, may_differ=True)
     desk.link("memories/work")
     assert desk.find("kettle") == [record]
 
@@ -216,7 +216,7 @@ def test_of_a_folder_that_is_away_nothing_is_judged_missing_and_all_is_served(de
         for reply in (read(desk.session, {"id": record}), find(desk.session, {"query": "kettle"})):
             assert [item.reason for item in reply.degraded] == ["link_away"]
         assert describe_status(desk.session, {}).data["problems"] == 1
-        check_verifies(desk.session)
+        check_verifies(desk.session, may_differ=True)
         desk.session.close()
         desk.session = desk.start()
     away.rename(desk.notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ from onrecord.app.current import Current, CurrentVersion
 from onrecord.app.log_losses import MEND as CUT_BACK_MEND
 from onrecord.app.log_losses import list_given_up
 from onrecord.app.session import Session
+from onrecord.app.shut import count_below
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import is_marked, name_behind, name_marked, name_pending
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
@@ -30,10 +31,14 @@ _MENDS: Final = {
     "unknown_file": "Run any onrecord command, or `onrecord reindex`: it is taken in.",
     "missing_file": "Put it back (see `onrecord read ID`); if you deleted it: `onrecord repair missing --retire`.",
     "not_placed": "Free space or mend permissions; the next command places it.",
+    "link_away": "Let the cloud program bring it back to this disk, or connect the disk or share.",
     "file_behind": "The sync may bring the newer file; where none comes, `onrecord update ID` writes it.",
     RETIRED_FILE: "Write what still holds into a new file, or remove this one.",
     CONFLICT_COPY: "`onrecord conflicts` lists what it is part of; remove it when its text is not needed.",
 }
+_SHUT_MEND: Final = (
+    "`onrecord doctor` names the link or folder above it; once it may be entered, the next command places it."
+)
 _OWN_HEADS: Final = frozenset({FaultCode.ROLLED_BACK, FaultCode.PINNED_MISMATCH})
 _KEYS: Final = frozenset({FaultCode.KEY_MISMATCH, FaultCode.ROTATION_UNSIGNED})
 
@@ -108,12 +113,18 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
         records = {stamp.record for stamp in stamps.values()}
         unclear = {record for record in records if doubted and _is_doubted(reader, record, current, doubted)}
     present: set[RecordId] = set(unclear)
+    places: dict[RecordId, list[str]] = {}
+    for path, known in stamps.items():
+        places.setdefault(known.record, []).append(path)
+    closed: dict[str, Problem] = {}
     given_up = list_given_up(session) if any(stamp.is_pending for stamp in stamps.values()) else {}
     for item in session.store.scan_files():
         stamp = stamps.get(item.path)
         owner = stamp.record if stamp is not None else None
         if not isinstance(item, FileState):
-            if owner is not None:
+            if owner is None:
+                closed[item.path] = item
+            else:
                 present.add(owner)
                 yield _take_problem(item, current, owner)
             continue
@@ -133,15 +144,50 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
             continue
         present.add(owner)
         yield from _compare_file(session, current, stamp, expected)
-    for record, expected in current.records.items():
-        links = session.store.links
-        is_asked = expected.is_file and not links.is_away(expected.path) and not links.is_shut(expected.path)
-        if record not in present and is_asked and not _is_from_doubted(current.list_refs(record), doubted):
-            is_waiting = session.store.is_waiting(expected.ref)
-            code, what = ("not_placed", "has not been placed") if is_waiting else ("missing_file", "is gone")
-            message = f"the file of memory {record}, version {expected.version}, {what}"
-            asked = f"sha256 {shorten(expected.sha256)}"
-            yield Difference(expected.path, code, message, record, expected.version, asked, "no file")
+    lost = {
+        record: version
+        for record, version in current.records.items()
+        if version.is_file and record not in present and not _is_from_doubted(current.list_refs(record), doubted)
+    }
+    yield from _name_lost(session, lost, places, closed)
+
+
+def _name_lost(
+    session: Session,
+    lost: Mapping[RecordId, CurrentVersion],
+    places: Mapping[RecordId, Sequence[str]],
+    closed: Mapping[str, Problem],
+) -> Iterator[Difference]:
+    """Yield why each memory has no file: it waits for its place, is gone, or lies where nobody can look.
+
+    Args:
+        session: The opened vault.
+        lost: The current versions whose files were not met, by record.
+        places: Where the index knows files of each record.
+        closed: What stands in the place of files and folders, by path.
+    """
+    links = session.store.links
+    hidden: list[str] = []
+    for record, expected in lost.items():
+        asked = f"sha256 {shorten(expected.sha256)}"
+        known = places.get(record, (expected.path,))
+        unseen = [path for path in known if links.is_away(path) or links.is_shut(path)]
+        if session.store.is_waiting(expected.ref):
+            message = f"the file of memory {record}, version {expected.version}, has not been placed"
+            mend = _SHUT_MEND if links.is_shut(expected.path) else ""
+            yield Difference(expected.path, "not_placed", message, record, expected.version, asked, "no file", mend)
+        elif unseen:
+            hidden.append(unseen[0])
+        else:
+            message = f"the file of memory {record}, version {expected.version}, is gone"
+            yield Difference(expected.path, "missing_file", message, record, expected.version, asked, "no file")
+    counts, others = count_below(closed, hidden)
+    for path, count in counts.items():
+        problem, what = closed[path], "1 memory" if count == 1 else f"{count} memories"
+        message = f"{problem.message}; the files of {what} below it were not compared"
+        yield Difference(path, problem.code, message, mend=problem.mend)
+    for path in others:
+        yield Difference(path, "link_away", "the file cannot be reached now, so that it was not compared")
 
 
 def _is_doubted(reader: IndexReader, record: RecordId, current: Current, doubted: Mapping[LogId, Seq]) -> bool:

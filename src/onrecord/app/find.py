@@ -34,6 +34,7 @@ from onrecord.app.pages import measure
 from onrecord.app.pending import get_claim, is_pending, locate_pending, read_pending
 from onrecord.app.second_look import look_again
 from onrecord.app.session import Reply, Session
+from onrecord.app.shut import tell_shut
 from onrecord.app.waiting import tell_waiting
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.analyzer import analyze_query
@@ -56,13 +57,15 @@ class _Found:
     """Hits in order, and what of them needs a look first.
 
     `edited`: paths of files that are not as stamped; `missing`: records without their file, with its place; `stale`:
-    paths of sections; `is_cut`: as many are missing as may be, so that the hits behind them were left out.
+    paths of sections; `shut`: how many were left out as nobody may look below a link or into a folder; `is_cut`: as
+    many are missing as may be, so that the hits behind them were left out.
     """
 
     shown: list[_Shown]
     edited: list[str]
     missing: dict[RecordId, str]
     stale: list[str]
+    shut: int = 0
     is_cut: bool = False
 
 
@@ -127,6 +130,7 @@ def find(session: Session, given: Mapping[str, object], *, page_bytes: int | Non
     if page.stale:
         reply.degrade("reconciling", "A source is being changed; ask again for what it says now.")
     tell_waiting(session, {head.id for _, head, _ in found.shown[offset : offset + page.done]}, reply, is_search=True)
+    tell_shut(found.shut, reply)
     reply.data = {"status": "found" if page.results else "no_match", "results": page.results}
     if not found.shown and arguments.get("as_of") is None:
         _tell_conflicts(session, reply)
@@ -259,6 +263,7 @@ def _select(
             continue
         place = None if is_past else _locate(session, reader, head)
         if place is not None and (place.is_missing or place.is_shut) and head.kind != "event" and head.id not in going:
+            found.shut += place.is_shut
             if place.stamp is not None and place.is_missing:
                 found.missing[head.id] = place.stamp.path
                 if len(found.missing) == missing_max:

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Final
 
 from onrecord.app.session import Degraded, Reply, Session
+from onrecord.app.shut import FOLDER_SHUT
 from onrecord.app.suspension import check_suspension
 from onrecord.domain.errors import OnRecordError
 from onrecord.domain.problem import Problem, Severity
@@ -28,7 +29,7 @@ ANSWERED: Final = frozenset(
 NAMED_BY: Final = {"index_in_memory": "index_unusable", "installation_new": "state_set_aside"}
 # Reasons of a reply that are no finding, or are counted by what they are about.
 _COUNTED_APART: Final = frozenset(
-    {"reconciling", "locked", "retirement_suspended", "pending_sync", "rows_waiting", "log_cut_back"}
+    {"reconciling", "locked", "retirement_suspended", "pending_sync", "rows_waiting", "log_cut_back", FOLDER_SHUT}
 )
 
 

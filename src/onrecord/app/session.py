@@ -345,7 +345,9 @@ class Session:
         files = [*stamps, *self._stamp_placed(receipt)]
         self.stir(document.head for document in built)
         if receipt.not_placed:
-            reply.degrade("not_placed", f"{receipt.not_placed}; it is kept in the journal and served from there")
+            is_shut = any(self.store.links.is_shut(row.draft.path) for row in receipt.rows)
+            served = "read by id from there, and not found until then" if is_shut else "served from there"
+            reply.degrade("not_placed", f"{receipt.not_placed}; it is kept in the journal and {served}")
         reply.warnings.extend(problem.message for problem in receipt.problems)
         try:
             marks = {self.store.log: self.store.entries}

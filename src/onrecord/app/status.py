@@ -11,6 +11,7 @@ from onrecord.app.known_problems import count_known
 from onrecord.app.natives import name_unavailable, scan_sources, see_sources
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
+from onrecord.app.shut import count_shut, tell_shut
 from onrecord.app.suspension import describe_missing
 from onrecord.app.waiting import list_waiting, mark_waiting
 from onrecord.domain.errors import DamagedError
@@ -40,9 +41,11 @@ def describe_status(session: Session, given: Mapping[str, object]) -> Reply:
     session.compare_files(reply, pieces=None, intake_pieces=None)
     with session.index.read() as reader:
         counts = dict(reader.count())
-        counts["files"] -= _count_gone(session, reader)
+        shut = count_shut(session, (stamp.path for stamp in reader.list_files())) if session.refused else 0
+        counts["files"] -= _count_gone(session, reader) + shut
         marks = reader.get_watermarks()
         conflicts = len(reader.list_conflicts(_OPEN))
+    tell_shut(shut, reply)
     logs = session.store.list_logs()
     done, lines = session.store.backup.get_progress()
     waiting = list_waiting(session)
