@@ -248,9 +248,12 @@ class LogFolders:
             row = decode_row(line, ref.log)
             if row.ref != ref:
                 return None
-            told = self._told.setdefault(ref.log, RowPlaces()).read(self._open(ref.log, "ledger"), ref.seq)
-        if told is not None and not _is_told(row, told):
-            raise DamagedError("a row of the versions store is not what its ledger entry tells", hint=_PUT_BACK)
+            entries = self._told.setdefault(ref.log, RowPlaces())
+            told = entries.read_known(ref.seq)  # entries do not change, so that most need no look at the disk
+            if told is None or not _is_told(row, told):
+                told = entries.read(self._open(ref.log, "ledger"), ref.seq)
+                if told is not None and not _is_told(row, told):
+                    raise DamagedError("a row of the versions store is not what its ledger entry tells", hint=_PUT_BACK)
         return row
 
     def read_entries(self, log: LogId, first: int = 0) -> Iterator[tuple[Seq, bytes]]:

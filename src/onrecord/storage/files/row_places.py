@@ -32,6 +32,15 @@ class RowPlaces:
     def __init__(self) -> None:
         self._places: list[tuple[int, int, int]] = []
         self._packed: list[tuple[int, int]] = []  # first row and number of packed segments
+        self._window = b""  # what was read last
+
+    def read_known(self, seq: int) -> bytes | None:
+        """Return the line of exactly this row as it stood in what was read last, None where that has it not whole."""
+        window = self._window
+        found = window.find(b'"seq":%d,' % seq)
+        start, end = window.rfind(b"\n", 0, found) + 1 if found > 0 else 0, window.find(b"\n", max(found, 0))
+        line = window[start:end] if start and end > 0 else b""
+        return line if line and read_seq(line) == seq else None
 
     def read(self, reader: SegmentReader, seq: int) -> bytes | None:
         """Return the line of the first row whose `seq` is at least `seq`, None behind the last one.
@@ -65,6 +74,7 @@ class RowPlaces:
         # The byte before tells that a line begins there.
         if window[:1] != b"\n":
             return None
+        self._window = window
         found = window.find(b'"seq":%d,' % seq)
         start = window.rfind(b"\n", 0, found) + 1 if found > 0 else 0
         if not start:

@@ -47,6 +47,19 @@ def test_rows_of_a_stretch_cost_one_search_in_any_order(tmp_path: Path) -> None:
     assert reader.searches == 1
 
 
+def test_what_was_read_last_tells_whole_rows_without_a_look_at_the_disk_and_no_others(tmp_path: Path) -> None:
+    _write(tmp_path / "store", range(0, 300, 2), "x" * 900)
+    reader, places = _open(tmp_path), RowPlaces()
+    assert places.read_known(4) is None
+    for seq in (2, 4):
+        places.read(reader, seq)
+    (tmp_path / "store" / "00000000.jsonl").unlink()
+    assert read_seq(places.read_known(6) or b"") == 6
+    told = [seq for seq in range(300) if places.read_known(seq) is not None]
+    assert 15 < len(told) < 40
+    assert all(seq % 2 == 0 and read_seq(places.read_known(seq) or b"") == seq for seq in told)
+
+
 def test_rows_of_a_packed_segment_cost_one_search_in_any_order(tmp_path: Path) -> None:
     _write(tmp_path / "store", range(0, 300, 2), "x" * 900)
     _write(tmp_path / "store", range(300, 310), "", segment=1)
