@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onrecord.app.branches import find_tips, list_touched, mark_judged
+from onrecord.app.carrying import carry_over
 from onrecord.app.closing import clear_files, close_ended, is_told
 from onrecord.app.merging import merge_versions, propose
 from onrecord.app.next_version import plan_next, take_out_copies
@@ -67,7 +68,8 @@ def attend(session: Session, unit: WriteUnit, reply: Reply, *, may_merge: bool =
     done: list[Attended] = []
     try:
         _attend_all(session, unit, reply, done, may_merge=may_merge)
-        _judge_touched(session, unit, reply, done)
+        if _judge_touched(session, unit, reply, done):
+            _attend_all(session, unit, reply, done, may_merge=False)
         clear_files(session, unit)
     except (NotWritableError, DamagedError, LimitExceededError) as error:
         reply.degrade("conflicts_waiting", f"{error.reason}; what stands aside is kept and looked at again")
@@ -90,22 +92,29 @@ def _attend_all(session: Session, unit: WriteUnit, reply: Reply, done: list[Atte
             return
 
 
-def _judge_touched(session: Session, unit: WriteUnit, reply: Reply, done: list[Attended]) -> None:
-    """Open conflicts for records that another installation has changed too, as many as one call may."""
+def _judge_touched(session: Session, unit: WriteUnit, reply: Reply, done: list[Attended]) -> bool:
+    """Open conflicts for records that another installation has changed too, as many as one call may.
+
+    Returns:
+        Whether texts stand aside that have to be attended to since.
+    """
     judged: list[RecordId] = []
+    has_carried = False
     for record in list_touched(session)[:_ATTENDED_MAX_COUNT]:
         if len(done) >= _ATTENDED_MAX_COUNT or any(item.reason == "index_behind" for item in reply.degraded):
             break
-        kept = join_twins(session, unit, reply, record)
-        conflict = _open_branches(session, unit, reply, kept or record)
+        kept, gone = join_twins(session, unit, reply, record) or (record, record)
+        conflict = _open_branches(session, unit, reply, kept)
         judged.append(record)
-        for ended in dict.fromkeys((record, kept or record)):
+        for ended in dict.fromkeys((record, kept)):
             close_ended(session, unit, reply, ended)
+        has_carried = carry_over(session, unit, reply, gone) or has_carried
         if conflict is not None:
             reply.warnings.append(f"{record} was changed on two machines: `onrecord read {conflict}`")
             done.append(Attended(record, conflict=conflict))
     if judged:
         mark_judged(session, judged)
+    return has_carried
 
 
 def _open_branches(session: Session, unit: WriteUnit, reply: Reply, record: RecordId) -> RecordId | None:

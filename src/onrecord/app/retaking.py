@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from onrecord.app.carrying import carry_over
 from onrecord.app.moves import record_moves
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import COPY_MARK
@@ -68,6 +69,7 @@ def _take_back(
         left = [known.path for known in reader.find_files_of(first.record) if known.path != stamp.path]
     if changes:
         session.publish(unit.commit(changes, Actor()), reply)
+        carry_over(session, unit, reply, later.record)
         record_moves(session, unit, {first.record: stamp.path})
     begun = later.rows[0].draft.data
     held = next((row.ref for row in reversed(first.rows) if row.draft.data == begun), None)

@@ -37,7 +37,7 @@ class Twin:
         return self.heads[0].path
 
 
-def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId) -> RecordId | None:
+def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId) -> tuple[RecordId, RecordId] | None:
     """Retire the later one of two records of one plain note, if it is of the own log.
 
     Args:
@@ -47,7 +47,7 @@ def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId
         record: One of the two; mostly it is none of any.
 
     Returns:
-        The record that stays, None where there are no two.
+        The record that stays and the one that was retired, None where there are no two.
 
     Raises:
         NotWritableError: nothing was stored.
@@ -67,9 +67,10 @@ def join_twins(session: Session, unit: WriteUnit, reply: Reply, record: RecordId
     receipt = unit.commit(changes, Actor())
     rows = [*first.rows, *(row for row in receipt.rows if row.draft.id == first.record)]
     stamps = _give_file(later, rows, stamp) if stamp is not None else []
-    session.publish(receipt, reply, stamps=stamps, removed=yielded)
+    # The retired one is looked at once more: what stands in conflict there goes over.
+    session.publish(receipt, reply, stamps=stamps, removed=yielded, touched=[later.record])
     session.settling.put_off.update(yielded)
-    return first.record
+    return first.record, later.record
 
 
 def _find_plain(session: Session, reader: IndexReader, record: RecordId) -> Twin | None:
