@@ -33,14 +33,21 @@ def test_what_was_degraded_at_opening_is_said_by_every_command_and_by_the_librar
     record = onrecord("find", "words").data["results"][0]["id"]
     for words in (
         ("find", "words"), ("read", record), ("history", record), ("status",), ("verify",), ("doctor",),
-        ("import", str(tmp_path / "note.md")), ("remember", "more words"), ("repair", "replay"),
+        ("import", str(tmp_path / "note.md")), ("remember", "more words"), ("repair", "replay"), ("reindex",),
         ("update", record, "--text", "x", "--expect", "1"),
     ):  # fmt: skip
         assert "index_in_memory" in list_reasons(onrecord(*words)), words
     told = [item["mend"] for item in onrecord("find", "words").envelope["degraded"]]
     assert any(f"Move the folder {find_state() / 'index.sqlite3'} away" in mend for mend in told), told
+    for command in ("find", "reindex"):
+        words = ("words",) if command == "find" else ()
+        (mend,) = (item["mend"] for item in onrecord(command, *words).envelope["degraded"])
+        assert mend.startswith("a folder stands in the place of index.sqlite3"), mend
+        assert "a folder stands in the place" in onrecord(command, *words, as_json=False).err
     with package.open(onrecord.vault) as vault:
-        for reply in (vault.find("words"), vault.read(record), vault.status(), vault.verify(), vault.doctor()):
+        for reply in (
+            vault.find("words"), vault.read(record), vault.status(), vault.verify(), vault.doctor(), vault.reindex(),
+        ):  # fmt: skip
             assert "index_in_memory" in reply.degraded
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from onrecord.domain.errors import DamagedError, OnRecordError, StorageFailedError
 from onrecord.storage.sqlite.schema import (
+    build_absence,
     build_damage,
     drop_everything,
     look,
@@ -50,7 +51,7 @@ def open_connection(path: str, owner: str) -> sqlite3.Connection:
     """
     with translated():
         if not os.path.exists(path):
-            raise build_damage("it is missing")
+            raise build_absence()
         connection = _connect(path)
         try:
             look(connection, owner)
@@ -68,13 +69,17 @@ def _connect(path: str) -> sqlite3.Connection:
 
     Raises:
         DamagedError: a file that would be written in place has other names (hard links), which may lie anywhere.
+        StorageFailedError: a folder lies there.
     """
     for suffix in _SUFFIXES:
         try:
             found = os.lstat(path + suffix)
         except FileNotFoundError:
             continue
-        if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(found.st_mode):
+            message = f"a folder stands in the place of {os.path.basename(path)}{suffix} of the state folder"
+            raise StorageFailedError(message, hint=f"Move the folder {path}{suffix} away.")
+        if found.st_nlink > 1:
             raise build_damage("it is a hard link")
     name = f"{Path(path).absolute().as_uri()}?mode=rw"
     connection = sqlite3.connect(name, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)

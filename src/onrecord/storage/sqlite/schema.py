@@ -108,6 +108,11 @@ _STORAGE_CODES = frozenset(
 )
 
 
+def build_absence() -> DamagedError:
+    """Return the error of an index that has no file."""
+    return DamagedError("the index is not there", hint=_REBUILD_HINT)
+
+
 def build_damage(reason: str) -> DamagedError:
     """Return the error of an index whose bytes make no sense."""
     return DamagedError(f"the index is damaged: {reason}", hint=_REBUILD_HINT)

@@ -6,6 +6,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from onrecord.domain.errors import DamagedError, StorageFailedError
 from onrecord.ports.index import IndexBatch
 from onrecord.storage.sqlite.index import SqliteIndex
 from tests.indexes import list_found, make_version
@@ -27,3 +30,21 @@ def test_what_many_batches_leave_free_is_given_back(tmp_path: Path) -> None:
     assert free * 4 < pages, (free, pages)
     with closing(SqliteIndex(path)) as again:
         assert list_found(again, "the last word") != []
+
+
+def test_an_index_that_is_not_there_is_not_told_to_be_damaged(tmp_path: Path) -> None:
+    with pytest.raises(DamagedError) as told:
+        SqliteIndex(str(tmp_path / "index.sqlite3"))
+    assert told.value.reason == "the index is not there"
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_folder_in_the_place_of_the_file_is_the_cause_that_is_told(tmp_path: Path, suffix: str) -> None:
+    path = str(tmp_path / "index.sqlite3")
+    SqliteIndex.create(path).close()
+    (tmp_path / f"index.sqlite3{suffix}").unlink(missing_ok=True)
+    (tmp_path / f"index.sqlite3{suffix}").mkdir()
+    for act in (SqliteIndex, SqliteIndex.create):
+        with pytest.raises(StorageFailedError, match=f"a folder stands in the place of index.sqlite3{suffix} ") as told:
+            act(path)
+        assert told.value.hint == f"Move the folder {path}{suffix} away."
