@@ -324,8 +324,8 @@ def _open_index(store: FileVaultStore, opening: Reply) -> tuple[Index, bool, boo
             with store.hold():
                 return SqliteIndex.create(path, owner), True, False
     except StorageFailedError as error:
-        way = error.own_hint or f"Mend the permissions of {store.state_folder}."
-        mend = f"{error.reason}; the index is made in memory. {way}"
+        disk = f"Free space on the disk of {store.state_folder}, or mend its permissions."
+        mend = f"{error.reason}; the index is made in memory. {error.own_hint or disk}"
         opening.degrade("index_in_memory", mend)
         return _make_index_in_memory(), True, True
 

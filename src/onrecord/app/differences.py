@@ -173,9 +173,8 @@ def _name_lost(
         known = places.get(record, (expected.path,))
         unseen = [path for path in known if links.is_away(path) or links.is_shut(path)]
         if session.store.is_waiting(expected.ref):
-            message = f"the file of memory {record}, version {expected.version}, has not been placed"
             mend = _SHUT_MEND if links.is_shut(expected.path) else ""
-            yield Difference(expected.path, "not_placed", message, record, expected.version, asked, "no file", mend)
+            yield _name_unplaced(record, expected, expected.path, "no file", mend)
         elif unseen:
             hidden.append(unseen[0])
         else:
@@ -225,7 +224,12 @@ def _compare_file(
         message += " not as they were captured" if strange else ""
         count = f"{len(current.turns.get(record, ()))} turns"
         yield Difference(path, "transcript_edited", message, record, version, count, f"{len(strange)} of them differ")
-    elif digest != expected.sha256:
+        return
+    if digest != expected.sha256 and session.store.is_waiting(expected.ref):
+        yield _name_unplaced(record, expected, path, seen)
+        if digest == stamp.sha256:
+            return
+    if digest != expected.sha256:
         behind = name_behind(session, stamp, data, version)
         if stamp.sha256 == digest and is_marked(session, stamp):
             behind = name_marked(path)
@@ -233,6 +237,12 @@ def _compare_file(
             yield Difference(path, behind.code, behind.message, record, version, asked, seen, behind.mend)
         else:
             yield Difference(path, "edited_outside", f"the file is not version {version}", record, version, asked, seen)
+
+
+def _name_unplaced(record: RecordId, expected: CurrentVersion, path: str, seen: str, mend: str = "") -> Difference:
+    message = f"the file of memory {record}, version {expected.version}, has not been placed"
+    asked = f"sha256 {shorten(expected.sha256)}"
+    return Difference(path, "not_placed", message, record, expected.version, asked, seen, mend)
 
 
 def _take_problem(item: Problem, current: Current, record: RecordId) -> Difference:

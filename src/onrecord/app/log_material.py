@@ -114,7 +114,10 @@ class _RowFeed:
         return SealedRow() if self._is_newer else None
 
     def finish(self, report: LogReport) -> bool:
-        """Deal with the rows that were not asked for; tell whether they are of nobody."""
+        """Deal with the rows that were not asked for; tell whether they are of nobody.
+
+        One that waits in the journal is committed: its entry waits there, too.
+        """
         is_sound = report.fault is None and not report.newer and not self._is_newer
         has_strays, has_more = False, True
         while has_more:
@@ -122,9 +125,11 @@ class _RowFeed:
             if not has_more and self._waiting is not None:
                 self._unasked.append(self._waiting)
                 self._waiting = None
-            has_strays = has_strays or bool(self._unasked)
-            for row in self._unasked if not is_sound else ():
-                self._current.take(row)
+            for row in self._unasked:
+                is_waiting = self._session.store.is_waiting(row.ref)
+                has_strays = has_strays or not is_waiting
+                if is_waiting or not is_sound:
+                    self._current.take(row)
             self._unasked.clear()
         return is_sound and has_strays
 

@@ -78,7 +78,7 @@ def walk_rows(session: Session, log: LogId, erased: AbstractSet[str]) -> Iterato
                 is_whole = False
                 yield item
             else:
-                if is_whole and item.ref.seq < seq:
+                if is_whole and item.ref.seq < seq and not session.store.is_waiting(item.ref):
                     yield _name_unspoken(log, item)
                 row = item
         found = row if row is not None and row.ref.seq == seq else None
@@ -101,7 +101,7 @@ def walk_rows(session: Session, log: LogId, erased: AbstractSet[str]) -> Iterato
     for item in rows:
         if isinstance(item, Problem):
             yield item
-        elif is_whole:
+        elif is_whole and not session.store.is_waiting(item.ref):
             yield _name_unspoken(log, item)
 
 

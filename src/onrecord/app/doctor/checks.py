@@ -105,7 +105,7 @@ CHECKS: Final = (
             Code("index_unusable", (_INFO, _CRITICAL), "the index is absent, damaged, of another owner, or a folder",
                  "Run `onrecord reindex`."),
             Code("index_in_memory", (_CRITICAL,), "the index cannot be used where it lies and is made in memory",
-                 "Mend the permissions of the state folder."),
+                 "Free space on the disk of the state folder, or mend its permissions."),
         ),
     ),
     Check(

@@ -14,6 +14,7 @@ from onrecord.app.doctor.index_equality import compare_indexes
 from onrecord.app.doctor.logs import check_acknowledged, check_logs, check_others, check_proofs, check_seen
 from onrecord.app.doctor.parts import (
     check_installation,
+    check_placed,
     check_settings,
     check_sources,
     check_store,
@@ -61,6 +62,7 @@ FIRST: Final = (
 )  # fmt: skip
 THEN: Final = (
     Source(check_store, ("files.placed", "backup.waiting", "clock", "platform.exchange", "ledger.heads")),
+    Source(check_placed, ("files.placed",)),
     Source(check_seen, ("ledger.heads",)),
     Source(check_acknowledged, ("ledger.heads",)),
     Source(

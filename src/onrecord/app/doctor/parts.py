@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from onrecord.app.natives import name_unavailable, scan_sources, see_sources
 from onrecord.app.session import Reply, Session
+from onrecord.domain.ids import Seq
 from onrecord.domain.problem import Problem, Severity
+from onrecord.ports.store import VersionRow
 
 
 def check_installation(session: Session) -> Iterator[Problem]:
@@ -18,6 +20,17 @@ def check_store(session: Session) -> Iterator[Problem]:
     """Yield what the store knows to be wrong with itself, and what was met while the vault was opened."""
     yield from session.store.find_problems()
     yield from session.problems
+
+
+def check_placed(session: Session) -> Iterator[Problem]:
+    """Yield a problem for each file whose version waits in the journal and that the store could not try to place."""
+    told = {problem.path for problem in session.store.find_problems() if problem.code == "not_placed"}
+    size, _ = session.store.get_pinned()
+    rows = session.store.read_rows(session.store.log, Seq(size)) if session.store.log else ()
+    drafts = [row.draft for row in rows if isinstance(row, VersionRow) and session.store.is_waiting(row.ref)]
+    for path, draft in {draft.path: draft for draft in drafts if draft.path not in told}.items():
+        message = f"version {draft.version} of {draft.id} is committed and waits in the journal for its place"
+        yield Problem(path, 0, "not_placed", Severity.WARNING, message, "Free space or mend permissions.")
 
 
 def check_sources(session: Session) -> Iterator[Problem]:

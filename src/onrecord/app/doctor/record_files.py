@@ -93,6 +93,8 @@ def _check_missing(
     head = reader.get_current(stamp.record)
     if head is not None and head.status == "retired":
         return
+    if head is not None and session.store.is_waiting(head.ref):
+        return
     if is_transcript or not any(other in present for other in others):
         yield _name_missing(session, path, [*reader.list_versions(stamp.record), *reader.list_turns(stamp.record)])
 
@@ -166,7 +168,7 @@ def _check_file(
     if claim is not None and claim != head.id and reader.get_current(claim) is not None:
         message = "the id in the file belongs to another memory; this one has its own"
         yield Problem(state.path, 0, "duplicate_id", Severity.WARNING, message, "Remove the id line from the copy.")
-    elif claim is not None:
+    elif claim is not None and not session.store.is_waiting(head.ref):
         yield from check_copies(session, reader, head, record, data)
 
 

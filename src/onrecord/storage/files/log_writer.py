@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from onrecord.domain.checkpoint import format_checkpoint, format_origin, sign_note
-from onrecord.domain.errors import DamagedError, LedgerRolledBackError, StorageFailedError
+from onrecord.domain.errors import DamagedError, LedgerRolledBackError, OnRecordError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.ports.signing import Signer
 from onrecord.ports.store import VersionRow
@@ -16,7 +16,7 @@ from onrecord.storage.files.applier import Applier, Outcome, advance_head
 from onrecord.storage.files.disk import Disk, storage_errors
 from onrecord.storage.files.frames import FrameChange, decode_payload, encode_payload
 from onrecord.storage.files.head import HEAD_NAME, Head, read_head, write_head
-from onrecord.storage.files.journal import Journal
+from onrecord.storage.files.journal import Journal, decode_frames
 from onrecord.storage.files.removal import Remover
 from onrecord.storage.files.sealing import pack_sealed
 from onrecord.storage.files.segments import name_segment
@@ -151,6 +151,14 @@ class LogWriter:
             self._remover.finish()
         outcome.displaced = list(self._displaced)
         return outcome
+
+    def look(self, last: int, entries: int) -> None:
+        """Without the lock, take as pending what the journal alone has: rows behind seq `last` of entries on disk."""
+        with suppress(OSError, OnRecordError):
+            generation = read_head(self._state).generation
+            frames = decode_frames(generation, self._state.read(f"journal.{generation}"))
+            rows = [change.row for frame in frames for change in decode_payload(frame.payload, self.log)[0]]
+            self.pending |= {row.ref.seq: row for row in rows if row is not None and last < row.ref.seq < entries}
 
     def _load_head(self) -> None:
         head = read_head(self._state)

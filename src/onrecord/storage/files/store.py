@@ -145,7 +145,8 @@ class FileVaultStore:
             is_new_log = writer.next_seq == 0
             if is_new_log:
                 unit.start_log(self._keys.open(self._key_path()), self._read_adoption())
-            self._problems += outcome.problems
+            kept = [item for item in self._problems if item.code != "not_placed" or not item.path]
+            self._problems = kept + outcome.problems
             unit.settled = outcome.placed
             unit.commit_displaced(outcome)
             yield unit
@@ -290,6 +291,8 @@ class FileVaultStore:
                 last = row.ref.seq
             yield row
         if log == self.log and self._writer is not None:
+            if self._options.is_looking:
+                self._writer.look(last, self.entries)
             yield from (row for seq, row in sorted(self._writer.pending.items()) if seq > last)
 
     def read_row(self, ref: EntryRef) -> VersionRow | None:
