@@ -67,6 +67,16 @@ def list_moved(store: VaultStore, reader: IndexReader, log: LogId, first: int) -
     return [head for head in heads if said.is_said_twice(head)]
 
 
+def list_unplaced(reader: IndexReader, own: LogId, heads: Iterable[VersionHead]) -> set[RecordId]:
+    """Return the records of new versions of another log that this installation has written to and has no file of.
+
+    One that was retired here as missing and is restored there is missing again, though no stamp of it is left.
+    """
+    new = {head.id for head in heads if head.turn is None and not head.is_displaced and head.status != "retired"}
+    left = (record for record in new if not reader.find_files_of(record))
+    return {record for record in left if any(known.ref.log == own for known in reader.list_versions(record))}
+
+
 def list_stirred(own: LogId, heads: Iterable[VersionHead]) -> set[RecordId]:
     """Return the records of new versions that may have to do with another file than their own.
 

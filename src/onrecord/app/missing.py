@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from onrecord.app.absences import list_missing, retire_missing
+from onrecord.app.absences import list_homeless, list_missing, retire_missing
 from onrecord.app.admission import admit
 from onrecord.app.callers import check_user
 from onrecord.app.outside_operations import MISSING
@@ -16,6 +16,8 @@ from onrecord.app.suspension import describe_missing
 from onrecord.domain.absences import Absences
 from onrecord.domain.errors import NotWritableError, StorageFailedError
 from onrecord.domain.ids import RecordId
+
+_ALL = 2**31
 
 
 def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
@@ -36,6 +38,9 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
         check_user(session.caller, "retire memories before their time", "retire")
     reply = Reply()
     session.refresh(reply)
+    with session.index.read() as reader:
+        homeless = list_homeless(session, reader, reader.find_ids("", _ALL))
+        session.replaced.update(head.id for head in list_missing(session, reader, homeless))
     reconcile(session, reply)
     retired = _retire_all(session, reply) if is_retiring else []
     absences = session.store.absences.read().drop(retired)

@@ -16,6 +16,7 @@ from onrecord.app.arrivals import (
     list_shared_places,
     list_stirred,
     list_touched,
+    list_unplaced,
     list_yielded,
     settle_pending,
     spoil_outdated,
@@ -143,7 +144,7 @@ class Session:
     open_native: NativeOpener = lambda _, __: None
     scan: SourceScan | None = None  # of the files of native sources, begun when they are first asked for
     sought: set[RecordId] = field(default_factory=set)  # whose missing file was looked for in this opening
-    replaced: set[RecordId] = field(default_factory=set)  # lost their place to another file; asked with the next look
+    replaced: set[RecordId] = field(default_factory=set)  # have no place, or lost it; asked with the next look
     is_shared: bool = False  # whether other installations write to the vault, too
     stirred: set[RecordId] = field(default_factory=set)  # got versions; what is connected with them is told apart again
     merger: Merger | None = None  # None: no merge can be had
@@ -293,6 +294,7 @@ class Session:
                 touched = list_touched(reader, heads)
                 spoiled = [*spoil_outdated(reader, heads), *spoil_retired(reader, heads)]
                 yielded = list_yielded(reader, heads)
+                self.replaced |= list_unplaced(reader, self.store.log, heads)
                 looked = (*yielded, *(stamp.path for stamp in spoiled))
                 self.settling.put_off.update(list_shared_places(reader, heads), looked)
         if documents or mark is not None:
