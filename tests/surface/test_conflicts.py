@@ -20,6 +20,7 @@ from onrecord.app.session import Channel, Session
 from onrecord.app.settle import list_conflicts, settle
 from onrecord.app.update import update
 from onrecord.domain.errors import ApprovalRequiredError, ConflictError, InvalidInputError, StaleVersionError
+from onrecord.surfaces.cli.output import print_reply
 from tests.fault.test_edit_in_the_window import Editor, make_meddled
 from tests.machines import bring_log, make_branches
 from tests.surface.test_copies import SYNCTHING, Home
@@ -79,9 +80,38 @@ def test_an_open_conflict_is_listed_with_its_members(case: Case) -> None:
 def test_the_list_tells_origin_and_first_differing_line_of_each_side(case: Case) -> None:
     (item,) = list_open(case.session)
     assert item["sides"] == [
-        {"side": "A", "origin": "agent", "line": "line 0 by agent"},
-        {"side": "B", "origin": "file", "line": "line 0"},
+        {"side": "A", "origin": "agent", "line": "line 0 by agent", "written_here": True},
+        {"side": "B", "origin": "file", "line": "line 0", "written_here": True},
     ]
+
+
+def test_the_list_tells_which_side_was_written_on_this_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, record = make_branches(tmp_path)
+    bring_log(first, second)
+    bring_log(second, first)
+    for machine, other in ((first, second), (second, first)):
+        (item,) = machine.call(list_open)
+        sides, members = item["sides"], item["members"]
+        assert isinstance(sides, list)
+        assert isinstance(members, list)
+        logs = [member.split(" ")[1].split(":")[0] for member in members]
+        assert set(logs) == {machine.log, other.log}
+        assert [side["written_here"] for side in sides] == [log == machine.log for log in logs]
+        shown = machine.call(lambda session: list_conflicts(session, {}))
+        print_reply("conflicts", shown, as_json=False)
+        lines = [line for line in capsys.readouterr().out.splitlines() if f"{record}@" in line]
+        for line, log in zip(lines, logs, strict=True):
+            assert ("this machine" in line, "other machine" in line) == (log == machine.log, log != machine.log)
+
+
+def test_of_a_copy_nobody_can_tell_on_which_machine_it_was_written(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.copy(SYNCTHING, "line 0 of the plan", "line 0 of another plan")
+    home.take_in()
+    (item,) = list_open(home.session)
+    assert ["written_here" in side for side in item["sides"]] == [True, False]  # type: ignore[attr-defined]
 
 
 def test_a_long_line_of_a_side_is_cut_and_shows_no_secret(tmp_path: Path) -> None:

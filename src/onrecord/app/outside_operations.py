@@ -70,6 +70,8 @@ CONFLICTS: Final = Operation(
         "conflicts",
         *("conflicts[].id", "conflicts[].title", "conflicts[].members", "conflicts[].state", "conflicts[].since"),
         *("conflicts[].sides", "conflicts[].sides[].side", "conflicts[].sides[].origin", "conflicts[].sides[].line"),
+        # Whether a side was written on this machine; absent where that cannot be told.
+        "conflicts[].sides[].written_here?",
         *("conflicts[].decision?", "truncated?", "next_offset?", "not_checked?"),
     ),
 )

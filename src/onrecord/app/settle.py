@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from onrecord.app.admission import admit
@@ -33,7 +33,7 @@ from onrecord.domain.errors import (
     NotWritableError,
     StaleVersionError,
 )
-from onrecord.domain.ids import EntryRef, RecordId
+from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.limits import CONFLICT_SIDES
 from onrecord.domain.near_names import find_near
 from onrecord.domain.trust import choose_weakest, get_trust
@@ -81,7 +81,9 @@ def list_conflicts(session: Session, given: Mapping[str, object]) -> Reply:
     assert isinstance(offset, int)
     with session.index.read() as reader:
         heads = reader.list_conflicts(statuses)
-        page = fill_page((_describe(session, reader, head) for head in heads[offset:]), session.policy.page_bytes)
+        given_up = list_given_up(session) if heads[offset:] else {}
+        items = (_describe(session, reader, head, given_up) for head in heads[offset:])
+        page = fill_page(items, session.policy.page_bytes)
     reply.data = {"conflicts": page.items}
     if page.is_full:
         reply.data |= {"truncated": True, "next_offset": offset + len(page.items)}
@@ -91,7 +93,9 @@ def list_conflicts(session: Session, given: Mapping[str, object]) -> Reply:
     return reply
 
 
-def _describe(session: Session, reader: IndexReader, head: VersionHead) -> dict[str, object]:
+def _describe(
+    session: Session, reader: IndexReader, head: VersionHead, given_up: Collection[LogId]
+) -> dict[str, object]:
     written = find_written(session, reader, head.id)
     conflict = written[0] if written is not None else None
     first = next(iter(reader.list_versions(head.id)), head)
@@ -102,7 +106,7 @@ def _describe(session: Session, reader: IndexReader, head: VersionHead) -> dict[
         "id": head.id,
         "title": head.title,
         "members": [str(member) for member in conflict.members] if conflict is not None else [],
-        "sides": describe_sides(session, conflict.members) if conflict is not None else [],
+        "sides": describe_sides(session, conflict.members, given_up) if conflict is not None else [],
         "state": state,
         "since": first.recorded_at,
     }

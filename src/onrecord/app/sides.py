@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
 from onrecord.app.session import Session
 from onrecord.domain.branches import drop_copies
 from onrecord.domain.conflict import Member
 from onrecord.domain.errors import DamagedError, NewerFormatError
+from onrecord.domain.ids import LogId
 from onrecord.domain.limits import CONFLICT_SIDES
 from onrecord.domain.redaction import find_secrets
 from onrecord.domain.redaction_finding import format_marker
-from onrecord.ports.store import VersionRow
+from onrecord.ports.store import DISPLACING, VersionRow
 
 _LINE_MAX_CHARS = 200
 # A secret may span lines; so many before and behind are searched with one that is shown.
@@ -20,11 +21,14 @@ _NEAR_LINES = 100
 _NEAR_LINE_MAX_CHARS = 2_000
 
 
-def describe_sides(session: Session, members: Sequence[Member]) -> list[dict[str, object]]:
-    """Return side, origin and line of each member, A first.
+def describe_sides(session: Session, members: Sequence[Member], given_up: Collection[LogId]) -> list[dict[str, object]]:
+    """Return side, origin and line of each member, A first, and `written_here`, where that can be told.
 
     The line is the first of the file, keys of OnRecord left out, that is not the same on all sides; without secrets, at
     most 200 code points, empty where a side has ended before. Origin is `unknown` where the version is not here.
+    `written_here` is whether the version was written on this machine, by the log of its entry. That tells it neither of
+    a text that was kept as it lay in a copy or between marks of git, which may be from anywhere, nor of one that is not
+    here or whose log was given up (`given_up`, as of `list_given_up`).
     """
     rows = [_read_row(session, member) for member in members]
     texts = [_list_lines(session, row) for row in rows]
@@ -34,9 +38,17 @@ def describe_sides(session: Session, members: Sequence[Member]) -> list[dict[str
             "side": name,
             "origin": row.draft.origin if row is not None else "unknown",
             "line": _show_line(session, lines, place),
+            **_tell_machine(session, row, given_up),
         }
         for name, row, lines in zip(CONFLICT_SIDES, rows, texts, strict=False)
     ]
+
+
+def _tell_machine(session: Session, row: VersionRow | None, given_up: Collection[LogId]) -> dict[str, bool]:
+    is_found = row is not None and row.draft.mode == "displaced" and row.actor != DISPLACING
+    if row is None or is_found or row.ref.log in given_up:
+        return {}
+    return {"written_here": row.ref.log == session.store.log}
 
 
 def _read_row(session: Session, member: Member) -> VersionRow | None:

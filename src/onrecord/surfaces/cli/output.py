@@ -24,6 +24,9 @@ _MEMBER_MAX_BYTES = {"code": 40, "reason": 210, "field": 90, "did_you_mean": 60}
 # How many checks of one reason `doctor` names to a person.
 _NAMED_COUNT = 4
 
+# Where a side of a conflict was written, by `written_here`; empty where that cannot be told.
+_MACHINES = {True: "this machine", False: "other machine", None: ""}
+
 Data = Mapping[str, Any]
 
 
@@ -172,7 +175,8 @@ def _print_conflicts(data: Data) -> None:
         _say(f"{item['id']}  {state:8}  {item['since'][:10]}  {item['title']}")
         for side, member in zip(item["sides"], item["members"], strict=True):
             line = side["line"] or ("(not here)" if side["origin"] == "unknown" else "(no words here)")
-            _say(f"    {side['side']}  {member}  {side['origin']:8}  {line}")
+            machine = _MACHINES[side.get("written_here")]
+            _say(f"    {side['side']}  {member}  {side['origin']:8}  {machine:13}  {line}")
     _print_next(data)
     if "not_checked" in data:
         _say(f"{data['not_checked']} memories that another machine touched are compared with the next write")
