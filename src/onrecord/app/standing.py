@@ -16,7 +16,7 @@ from onrecord.ports.index import FileStamp
 FILE_BEHIND = "file_behind"
 PENDING_SYNC = "pending_sync"
 MERGE_MARKS = "merge_marks"
-_CONFLICTS = f"{KIND_FOLDERS['conflict']}/"
+CONFLICTS = f"{KIND_FOLDERS['conflict']}/"
 
 
 def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -> Problem | None:
@@ -40,7 +40,7 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
     way = f"onrecord read {stamp.record} | onrecord update {stamp.record} --expect {current} --text -"
     mend = f"The sync may bring the newer file. Where none comes, write it: `{way}`."
     if row.draft.kind == "conflict":
-        mend = "Nothing needs to be done: both are files of one conflict, which is settled as it is listed."
+        mend = "Nothing needs to be done: it stays for what you wrote in it. Remove it when you need that no more."
     return Problem(stamp.path, 0, FILE_BEHIND, Severity.INFO, message, mend)
 
 
@@ -80,7 +80,7 @@ def name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Problem:
     if stamp.ref is not None and stamp.ref.seq + 1 in given_up.get(log, ()):
         message = f"the version of the file, {stamp.ref}, was given up; it is found, and not versioned as it is"
         mend = "Remove its `by` line to take it in as an edit of yours; or put the newest .onrecord back."
-        if stamp.path.startswith(_CONFLICTS):
+        if stamp.path.startswith(CONFLICTS):
             mend = "Remove this file: a conflict that still stands has another one; or put the newest .onrecord back."
         return Problem(stamp.path, 0, PENDING_SYNC, Severity.WARNING, message, mend)
     message = f"the file waits since {since} for its version of log {log}; until then it is found, and never versioned"

@@ -20,6 +20,7 @@ from onrecord.app.log_differences import CHECKPOINT_AHEAD, CHECKPOINT_BEHIND, ex
 from onrecord.app.log_material import check_every_log
 from onrecord.app.pages import take_page
 from onrecord.app.session import Reply, Session
+from onrecord.app.standing import CONFLICTS, FILE_BEHIND
 from onrecord.domain.alike import order_text
 from onrecord.domain.errors import NewerFormatError
 from onrecord.domain.ledger_report import LogReport, Verdict
@@ -64,8 +65,8 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     }
     told = {*compare_files(session, current, doubted), *explain_logs(session, checked)}
     found = sorted(told, key=lambda item: (item.path, item.code, order_text(item.message), item))
-    differences = [item for item in found if item.code not in _NOTES]
-    notes = [item for item in found if item.code in _NOTES]
+    differences = [item for item in found if not _is_note(item)]
+    notes = [item for item in found if _is_note(item)]
     reports.sort(key=lambda report: _LEVELS.index(report.verdict))
     if any(report.newer for report in reports) or any(problem.code == "newer_format" for problem in session.problems):
         reply.degrade("newer_format", NewerFormatError.default_hint)
@@ -85,6 +86,11 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     if len(logs) < len(reports) or len(shown) < len(differences) or len(noted) < len(notes):
         reply.data["truncated"] = True
     return reply
+
+
+def _is_note(item: Difference) -> bool:
+    """Tell whether something is as it may be; so is a conflict's file that holds what a hand wrote in it."""
+    return item.code in _NOTES or (item.code == FILE_BEHIND and item.path.startswith(CONFLICTS))
 
 
 def _take_page(items: list[Difference], budget_bytes: int) -> list[dict[str, object]]:

@@ -82,7 +82,16 @@ def check_displaced(session: Session) -> Iterator[Problem]:
                     places = copies.get(text, [])
                     if not places and _is_untold(session, reader, head.path):
                         places = [head.path]
+                    if not places and head.ref not in waiting and _is_settled(session, reader, head):
+                        continue
                     yield from _name_aside(head, row, path, places)
+
+
+def _is_settled(session: Session, reader: IndexReader, head: VersionHead) -> bool:
+    """Tell whether no open conflict of a record has this version as a side."""
+    known = list_open(session, reader, head.id)
+    is_clear = len(known) == len(reader.find_conflicts((head.id,)).get(head.id, ()))
+    return is_clear and all(head.ref not in refs for refs in known.values())
 
 
 def _list_copies(session: Session, stamps: Sequence[FileStamp]) -> dict[tuple[RecordId, bytes], list[str]]:
