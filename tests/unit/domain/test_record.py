@@ -107,6 +107,7 @@ def test_values_that_do_not_count_are_found_behind_the_text() -> None:
 
 def test_a_problem_does_not_hold_what_the_file_says() -> None:
     keys = "title: {secret: secret}\nkind: secret\nby: secret\nevent_time: secret\nid: secret\nmeta: secret\n"
+    keys += "confirmed_by: '0123456789abcdef:12'\n"
     problems = read(f"---\n{keys}---\nsecret").problems
     assert len(problems) == 7
     assert all("secret" not in problem.message + problem.mend for problem in problems)

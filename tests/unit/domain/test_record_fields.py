@@ -96,7 +96,7 @@ def test_every_server_owned_key_is_read_into_its_type() -> None:
     ],
 )
 def test_a_value_of_the_wrong_form_is_a_problem_and_counts_as_absent(line: str) -> None:
-    fields = read(f"# remark\n{line}\n")
+    fields = read(f'# remark\n{line}\nconfirmed_by: "0123456789abcdef:12"\n')
     assert ("field_invalid", 2) in codes(fields)
     key = line.partition(":")[0]
     owner = fields.server if key in SERVER_KEYS else fields.keys
