@@ -10,6 +10,7 @@ import pytest
 
 from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.adapters.system import SystemClock, SystemIds
+from onrecord.app.capture import capture
 from onrecord.app.doctor.diagnosis import Examination, diagnose, look
 from onrecord.app.find import find
 from onrecord.app.remember import remember
@@ -55,6 +56,33 @@ def test_a_version_that_waits_in_the_journal_is_not_placed_and_never_altered(
     trouble.refused, trouble.short_bytes = set(), None
     assert find(opened, {"query": "full"}).data["status"] == "found"
     assert look_only(opened, vault, state).problems == set()
+    assert diagnose(opened, {}).data["total"] == 0
+    check_verifies(opened)
+    opened.close()
+
+
+def test_a_turn_that_waits_in_the_journal_alters_no_transcript(tmp_path: Path) -> None:
+    trouble, (vault, state) = Trouble(), (tmp_path / "vault", tmp_path / "state")
+    make_vault(vault)
+    opened = open_session(vault, state, make_disk=make_troubled(trouble))
+    turn = {"source": "codex", "session": "s1", "role": "user", "speaker": "Ann"}
+    capture(opened, {**turn, "turn": "t1", "text": "before the trouble"})
+    trouble.where, trouble.short_bytes = "vault", 0
+    reply = capture(opened, {**turn, "turn": "t2", "text": "captured while full"})
+    assert "not_placed" in [item.reason for item in reply.degraded]
+
+    findings = diagnose(opened, {}, found=look_only(opened, vault, state)).data["findings"]
+    assert isinstance(findings, list)
+    told = {item["code"] for item in findings if item["severity"] != "info"}
+    assert "not_placed" in told
+    assert told <= {"not_placed", "storage_failed", "outside_edits_pending"}, findings
+    data = verify(opened, {}, Ed25519Verifier()).data
+    differences = data["differences"]
+    assert isinstance(differences, list)
+    assert (data["verdict"], {item["code"] for item in differences}) == ("L2", {"not_placed"})
+
+    trouble.short_bytes = None
+    assert find(opened, {"query": "full"}).data["status"] == "found"
     assert diagnose(opened, {}).data["total"] == 0
     check_verifies(opened)
     opened.close()

@@ -216,6 +216,10 @@ def _compare_file(
     asked, seen = f"sha256 {shorten(expected.sha256)}", f"sha256 {shorten(digest)}"
     if expected.is_transcript:
         strange = current.find_strange(record, data)
+        waiting = [place for place in strange or () if session.store.is_waiting(place.ref)]
+        if waiting:
+            yield _name_unplaced(record, expected, path, seen)
+            strange = [place for place in strange or () if place not in waiting] or None
         if strange is None:
             return
         names = ", ".join(str(place.ref) for place in strange[:_TURNS_MAX_COUNT])

@@ -18,12 +18,15 @@ _SHOWN_MAX_COUNT = 5
 def check_transcript(
     session: Session, reader: IndexReader, record: RecordId, path: str, data: bytes
 ) -> Iterator[Problem]:
-    """Compare the blocks of a transcript with the turns that were captured; what is found are the captured ones."""
+    """Compare the blocks of a transcript with the turns that were captured; what is found are the captured ones.
+
+    A turn that waits in the journal is told with what else is not placed.
+    """
     parsed = parse_transcript(data, path)
     yield from parsed.problems
     captured = {head.turn.block: head for head in reader.list_turns(record) if head.turn is not None}
     found = {block.block for block in parsed.turns}
-    gone = captured.keys() - found
+    gone = {name for name in captured.keys() - found if not session.store.is_waiting(captured[name].ref)}
     lost = {name for name in gone if not is_kept(session, captured[name].ref)}
     told = {
         "not in the file any more; their versions are kept": [(0, name) for name in gone - lost],
