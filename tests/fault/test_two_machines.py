@@ -331,7 +331,7 @@ def test_an_old_folder_of_one_log_put_back_stops_its_machine_and_loses_no_other_
 def get_path_of_file(machine: Machine, record: str) -> str:
     """Return the file that names a record."""
     for path in sorted(machine.vault.rglob("memories/**/*.md")):
-        if f"id: {record}\n" in path.read_text():
+        if record in path.read_text():
             return str(path.relative_to(machine.vault))
     raise AssertionError("no file names the record")
 
