@@ -77,6 +77,20 @@ def test_the_conflict_of_a_retired_twin_is_one_of_the_record_that_stays(
         machine.call(lambda session: check_verifies(session, may_differ=True))
 
 
+def test_what_was_decided_before_the_other_twin_came_is_not_undone_by_it(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    kept, retired = write(first, TEXT), write(second, CHANGED)
+    write_copy(first)
+    (conflict,) = first.call(lambda session: [item["id"] for item in list_conflicts(session, {}).data["conflicts"]])  # type: ignore[attr-defined]
+    first.call(lambda session: settle(session, {"id": conflict, "keep": "A"}))
+    meet(first, second)
+    meet(first, second)
+    assert (get_status(second, kept), get_status(second, retired)) == ("current", "retired")
+    for machine in machines:
+        assert machine.call(lambda session: read(session, {"id": kept}).data["text"]) == TEXT.rstrip("\n")
+        assert list_open(machine) == []
+
+
 def test_what_was_decided_in_the_retired_twin_is_not_asked_again(machines: tuple[Machine, Machine]) -> None:
     first, second = machines
     kept, retired = write(first, TEXT), write(second, TEXT)

@@ -165,10 +165,16 @@ def _plan(session: Session, reader: IndexReader, first: Twin, later: Twin) -> li
     """Return the changes: a version of the first with the later one's text if it has never had it, the retirement."""
     changes: list[Change] = []
     kept, gone = first.heads[-1], later.rows[-1]
-    if all(row.draft.data != gone.draft.data for row in first.rows):
+    if not _has_had(session, reader, first, gone.draft.data):
         changes.append(_take_over(reader, first, later))
         kept = kept._replace(version=choose_number(reader, first.record))
     return [*changes, plan_retirement(session, reader, later, kept)]
+
+
+def _has_had(session: Session, reader: IndexReader, first: Twin, data: bytes) -> bool:
+    """Tell whether a record has bytes already, in a conflict too: there they are decided on, or wait for it."""
+    aside = (session.store.read_row(head.ref) for head in reader.list_versions(first.record) if head.is_displaced)
+    return any(row is not None and row.draft.data == data for row in (*first.rows, *aside))
 
 
 def plan_retirement(session: Session, reader: IndexReader, later: Twin, kept: VersionHead) -> Change:
