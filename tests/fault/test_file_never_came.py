@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.missing import repair_missing
+from onrecord.app.verify import verify
 from tests.machines import bring_log, make_two
 
 
@@ -19,4 +21,6 @@ def test_doctor_says_that_it_may_be_on_its_way_and_it_does_not_count_as_missing(
     (told,) = [item for item in findings if item["code"] == "missing_file"]
     assert "may be on its way" in told["message"]
     assert f"onrecord read {record}" in told["mend"]
+    (difference,) = second.call(lambda session: verify(session, {}, Ed25519Verifier()).data["differences"])  # type: ignore[misc]
+    assert (difference["code"], difference["message"]) == ("missing_file", told["message"])
     assert second.call(lambda session: repair_missing(session, {}).data["total"]) == 0

@@ -167,6 +167,14 @@ def _name_lost(
         closed: What stands in the place of files and folders, by path.
     """
     links = session.store.links
+    with session.index.read() as reader:
+        heads = {record: (*reader.list_versions(record), *reader.list_turns(record)) for record in lost}
+    # A memory that only others wrote and of which no file was met here has none that could be gone.
+    known_here = {
+        record
+        for record in lost
+        if record in places or any(head.ref.log == session.store.log for head in heads[record])
+    }
     hidden: list[str] = []
     for record, expected in lost.items():
         asked = f"sha256 {shorten(expected.sha256)}"
@@ -177,9 +185,13 @@ def _name_lost(
             yield _name_unplaced(record, expected, expected.path, "no file", mend)
         elif unseen:
             hidden.append(unseen[0])
-        else:
+        elif record in known_here:
             message = f"the file of memory {record}, version {expected.version}, is gone"
             yield Difference(expected.path, "missing_file", message, record, expected.version, asked, "no file")
+        else:
+            message = f"no file of memory {record} is here, which another machine wrote: it may be on its way"
+            mend = f"Wait for the sync program. Its text is in its history: `onrecord read {record}`."
+            yield Difference(expected.path, "missing_file", message, record, expected.version, asked, "no file", mend)
     counts, others = count_below(closed, hidden)
     for path, count in counts.items():
         problem, what = closed[path], "1 memory" if count == 1 else f"{count} memories"
