@@ -9,7 +9,7 @@ from onrecord.app.indexing import hash_text
 from onrecord.app.places import is_unchanged
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data
-from onrecord.app.standing import is_marked, name_marked
+from onrecord.app.standing import find_between, is_marked, list_joined, name_marked
 from onrecord.app.workspaces import list_spellings
 from onrecord.domain.errors import (
     DamagedError,
@@ -30,7 +30,8 @@ class FilePlace:
 
     `is_unchanged`: it still is as stamped. `is_behind`: it holds other bytes than the current version, though nobody
     has edited it: those of another version, or of one that has not arrived (the stamp tells). `is_shut`: the user does
-    not allow a link above it, so that nobody looks; it is not missing then, and its memory is not found.
+    not allow a link above it, so that nobody looks; it is not missing then, and its memory is not found. `between`: the
+    file of another memory, between whose marks of git it stands; it has none of its own, and is not missing.
     """
 
     stamp: FileStamp | None
@@ -38,6 +39,7 @@ class FilePlace:
     is_missing: bool
     is_behind: bool = False
     is_shut: bool = False
+    between: FileStamp | None = None
 
     @property
     def edited_path(self) -> str | None:
@@ -51,8 +53,9 @@ def locate(session: Session, reader: IndexReader, head: VersionHead) -> FilePlac
     stamps = [stamp for stamp in known if head.kind != "event" or stamp.path == head.path]
     if not stamps:
         is_shut = not known and session.store.links.is_shut(head.path)
-        is_missing = not known and not is_shut and _is_gone(session, reader, head)
-        return FilePlace(None, is_unchanged=False, is_missing=is_missing, is_shut=is_shut)
+        between = find_between(session, reader, head) if not known else None
+        is_missing = not known and not is_shut and between is None and _is_gone(session, reader, head)
+        return FilePlace(None, is_unchanged=False, is_missing=is_missing, is_shut=is_shut, between=between)
     ordered = sorted(stamps, key=lambda stamp: (stamp.is_pending, stamp.path != head.path))
     for stamp in ordered:
         state = session.store.stat_file(stamp.path)
@@ -114,9 +117,10 @@ def tell_behind(session: Session, place: FilePlace, reply: Reply) -> None:
             ".onrecord folder of the other machine."
         )
         reply.degrade("pending_sync", mend)
+    elif place.between is not None:
+        _tell_marked(session, place.between, reply)
     elif place.is_behind and place.stamp is not None and is_marked(session, place.stamp):
-        found = name_marked(place.stamp.path)
-        reply.degrade(found.code, f"{found.path}: {found.message}. {found.mend}")
+        _tell_marked(session, place.stamp, reply)
     elif place.is_behind and place.stamp is not None:
         mend = (
             f"{place.stamp.path} holds another version than the current one, which is shown; it comes with the sync, "
@@ -125,6 +129,12 @@ def tell_behind(session: Session, place: FilePlace, reply: Reply) -> None:
         reply.degrade("file_behind", mend)
     elif place.stamp is not None and not (place.is_unchanged or place.is_missing or place.is_shut):
         _tell_away(session, place.stamp.path, reply)
+
+
+def _tell_marked(session: Session, stamp: FileStamp, reply: Reply) -> None:
+    with session.index.read() as reader:
+        found = name_marked(stamp.path, list_joined(session, reader, stamp))
+    reply.degrade(found.code, f"{found.path}: {found.message}. {found.mend}")
 
 
 def _tell_away(session: Session, path: str, reply: Reply) -> None:

@@ -13,7 +13,7 @@ from onrecord.app.log_losses import list_given_up
 from onrecord.app.session import Session
 from onrecord.app.shut import count_below
 from onrecord.app.stamps import COPY_MARK
-from onrecord.app.standing import is_marked, name_behind, name_marked, name_pending
+from onrecord.app.standing import find_between, is_marked, list_joined, name_behind, name_marked, name_pending
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.ledger_report import ROWS, SIGNED, FaultCode
@@ -169,6 +169,8 @@ def _name_lost(
     links = session.store.links
     with session.index.read() as reader:
         heads = {record: (*reader.list_versions(record), *reader.list_turns(record)) for record in lost}
+        shown = {record: reader.get_current(record) for record in lost}
+        between = {record for record, head in shown.items() if head is not None and find_between(session, reader, head)}
     # A memory that only others wrote and of which no file was met here has none that could be gone.
     known_here = {
         record
@@ -177,6 +179,8 @@ def _name_lost(
     }
     hidden: list[str] = []
     for record, expected in lost.items():
+        if record in between:
+            continue
         asked = f"sha256 {shorten(expected.sha256)}"
         known = places.get(record, (expected.path,))
         unseen = [path for path in known if links.is_away(path) or links.is_shut(path)]
@@ -248,7 +252,8 @@ def _compare_file(
     if digest != expected.sha256:
         behind = name_behind(session, stamp, data, version)
         if stamp.sha256 == digest and is_marked(session, stamp):
-            behind = name_marked(path)
+            with session.index.read() as reader:
+                behind = name_marked(path, list_joined(session, reader, stamp))
         if behind is not None:
             yield Difference(path, behind.code, behind.message, record, version, asked, seen, behind.mend)
         else:

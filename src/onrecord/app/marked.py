@@ -7,8 +7,8 @@ between those of the base, is of no side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
+from onrecord.app.between_marks import is_of_another, make_side
 from onrecord.app.closing import close_ended
 from onrecord.app.conflicts import open_conflict
 from onrecord.app.copies import plan_aside
@@ -19,14 +19,13 @@ from onrecord.app.judging import has_bytes
 from onrecord.app.merging import list_parents
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, list_record_stamps, stamp_file
-from onrecord.app.standing import is_marked
+from onrecord.app.standing import is_marked, name_marked
 from onrecord.domain.ancestry import find_nearest_common
 from onrecord.domain.branches import says_the_same
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import EntryRef
 from onrecord.domain.merge_marks import Sides, split_marked
 from onrecord.domain.problem import name_reading
-from onrecord.domain.record import read_record
 from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import MARKING, Actor, Change, VersionRow, WriteUnit
 
@@ -40,7 +39,7 @@ def find_sides(session: Session, reader: IndexReader, found: Found, head: Versio
     sides, whole = split_marked(found.data), split_marked(found.data, in_code=True)
     if whole is not None and whole != sides:
         versions = reader.list_versions(head.id)
-        files = [_make_side(session, found, head, data) for data in (whole.ours, whole.theirs)]
+        files = [make_side(session, found, head, data) for data in (whole.ours, whole.theirs)]
         if any(has_bytes(session, version, side) for version in versions for side in files):
             return whole
     told = _split_version(session, head) if sides is not None else None
@@ -77,15 +76,12 @@ def tell_given_way(session: Session, stamps: Iterable[FileStamp], reply: Reply) 
             reply.warnings.append(f"{stamp.path} had marks of an unfinished merge and was written over{told}")
 
 
-def _make_side(session: Session, found: Found, head: VersionHead, data: bytes) -> Found:
-    return replace(found, data=data, sha256=hash_data(data), record=read_record(data, head.path, session.yaml))
-
-
 def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHead, sides: Sides, reply: Reply) -> int:
     """Keep both sides of a marked file, and the file as it is, as versions that are never current, each once.
 
-    The file stays as it is. Its stamp says that it holds another version than the current one, so that the memory is
-    shown from the versions store until the file is mended or the conflict is settled.
+    A side that is another memory is no version of this one. The file stays as it is. Its stamp says that it holds
+    another version than the current one, so that the memory is shown from the versions store until the file is mended
+    or the conflict is settled.
 
     Args:
         session: The opened vault.
@@ -102,21 +98,26 @@ def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHea
         NotWritableError: what was not stored is kept at the next look.
     """
     is_one = says_the_same(sides.ours, sides.theirs, session.yaml)
-    texts = (sides.ours,) if is_one else (sides.ours, sides.theirs)
-    files = [_make_side(session, found, head, data) for data in texts]
+    both = [make_side(session, found, head, data) for data in (sides.ours, sides.theirs)]
     with session.index.read() as reader:
+        others = [side for side in both if is_of_another(session, reader, side, head)]
         before = list_marked(session, reader, found, list_record_stamps(reader, head.id))
+    files = [side for side in (both[:1] if is_one and not others else both) if side not in others]
     # What the marks stood between in this file before is gone on with, so that its conflict has nothing more to tell.
-    older = [before] if is_one else [before[:1], before[1:]] if len(before) == 2 else []
+    older = [before] if len(files) == 1 else [before[:1], before[1:]] if len(before) == 2 else []
     kept, made = _keep_each(session, unit, files, head, Actor(), reply, older)
     (whole,), also_made = _keep_each(session, unit, [found], head, MARKING, reply)
     _open_between(session, unit, kept, reply)
-    other = next((ref for ref in reversed(kept) if ref != head.ref), None)
+    other = next((ref for ref in reversed(kept) if ref != head.ref), whole)
     stamp = stamp_file(found.state, head.id, found.data, session.clock.read().wall_us * 1_000, other)
     session.index.apply(IndexBatch(files=[stamp]))
     close_ended(session, unit, reply, head.id)
     told = f"it is kept as it is: {name_reading(head.id, whole)}"
-    reply.warnings.append(f"{found.state.path} has marks of an unfinished merge; the memory keeps its text, {told}")
+    if others:
+        joined = name_marked(found.state.path, [side.record.claimed_id or head.id for side in (*files, *others)])
+        reply.warnings.append(f"{joined.path}: {joined.message}. {joined.mend} The file {told.removeprefix('it ')}")
+    else:
+        reply.warnings.append(f"{found.state.path} has marks of an unfinished merge; the memory keeps its text, {told}")
     return made + also_made
 
 

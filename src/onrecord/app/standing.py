@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
-from onrecord.domain.errors import DamagedError, NewerFormatError, StorageFailedError
+from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.filenames import KIND_FOLDERS
-from onrecord.domain.ids import EntryRef, LogId
+from onrecord.domain.ids import EntryRef, LogId, RecordId
 from onrecord.domain.instants import from_unix_us
+from onrecord.domain.merge_marks import split_marked
 from onrecord.domain.problem import Problem, Severity
-from onrecord.ports.index import FileStamp
+from onrecord.domain.record import read_record
+from onrecord.ports.index import FileStamp, IndexReader, VersionHead
+from onrecord.ports.store import MARKING
 
 FILE_BEHIND = "file_behind"
 PENDING_SYNC = "pending_sync"
@@ -34,7 +37,7 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
         row = session.store.read_row(stamp.ref)
     except (DamagedError, NewerFormatError):
         return None
-    if row is None or row.draft.id != stamp.record or row.draft.data != data:
+    if row is None or row.actor == MARKING or row.draft.id != stamp.record or row.draft.data != data:
         return None
     message = f"the file holds version {row.draft.version} of {stamp.ref.log}; a later one is current and is shown"
     way = f"onrecord read {stamp.record} | onrecord update {stamp.record} --expect {current} --text -"
@@ -53,18 +56,64 @@ def is_kept(session: Session, ref: EntryRef) -> bool:
 
 
 def is_marked(session: Session, stamp: FileStamp) -> bool:
-    """Tell whether git had left marks in a file when it was last seen: it is stamped with the version of a side."""
+    """Tell whether git had left marks in a file when it was last seen.
+
+    It is stamped with the version of a side, or with that of the file as it is where no side of it is to be told.
+    """
     try:
         row = session.store.read_row(stamp.ref) if stamp.ref is not None and stamp.sha256 else None
     except (DamagedError, NewerFormatError):
         return False
-    return row is not None and not stamp.is_pending and hash_data(row.draft.data) != stamp.sha256
+    if row is None or stamp.is_pending:
+        return False
+    return row.actor == MARKING or hash_data(row.draft.data) != stamp.sha256
 
 
-def name_marked(path: str) -> Problem:
-    """Return the finding that git left its marks in a memory's file."""
+def list_side_ids(session: Session, path: str, data: bytes) -> list[RecordId]:
+    """Return the ids that the sides of a file with git's marks name, ours first; none of a file without marks."""
+    sides = split_marked(data, in_code=True)
+    files = (sides.ours, sides.theirs) if sides is not None else ()
+    claims = (read_record(side, path, session.yaml).claimed_id for side in files)
+    return list(dict.fromkeys(claim for claim in claims if claim is not None))
+
+
+def list_joined(session: Session, reader: IndexReader, stamp: FileStamp) -> list[RecordId]:
+    """Return the memories that the sides of a file with git's marks are, that of the file first."""
+    try:
+        named = list_side_ids(session, stamp.path, session.store.read_file(stamp.path))
+    except (NotFoundError, StorageFailedError):
+        named = []
+    others = (one for one in named if one != stamp.record and reader.get_current(one) is not None)
+    return [stamp.record, *others]
+
+
+def find_between(session: Session, reader: IndexReader, head: VersionHead) -> FileStamp | None:
+    """Return the file of another memory that stands at a memory's place and has it between git's marks, else None."""
+    stamp = reader.get_file(head.path)
+    if stamp is None or stamp.record == head.id or not is_marked(session, stamp):
+        return None
+    try:
+        data = session.store.read_file(stamp.path)
+    except (NotFoundError, StorageFailedError):
+        return None
+    return stamp if head.id in list_side_ids(session, stamp.path, data) else None
+
+
+def name_marked(path: str, memories: Sequence[RecordId] = ()) -> Problem:
+    """Return the finding that git left its marks in a memory's file.
+
+    Args:
+        path: The file.
+        memories: Those that its sides are, where they are more than one.
+    """
     message = "git left marks of an unfinished merge in the file; the memory keeps its text"
     mend = "Take the marks out of the file, or settle: `onrecord conflicts` lists what it is part of."
+    if len(memories) > 1:
+        message = f"git joined memories {' and '.join(memories)} in one file; each keeps its text"
+        mend = (
+            "Leave one of them in the file; then `onrecord update ID --expect N --text -`, with what `onrecord read "
+            "ID` says, gives the other one a file of its own."
+        )
     return Problem(path, 0, MERGE_MARKS, Severity.WARNING, message, mend)
 
 

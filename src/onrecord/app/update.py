@@ -94,8 +94,9 @@ def _write(session: Session, unit: WriteUnit, scrubbed: Scrubbed, reply: Reply) 
     record = read_record(base, head.path, session.yaml)
     data, rules = _change(session, record, base, arguments)
     note_secrets(reply, rules)
-    # Where the file is behind, the same words again bring it level: a sync program may never do so.
-    if data == base and not place.is_behind:
+    # Where the file is behind, or gone, the same words again bring it level: a sync program may never do so.
+    has_file = not (place.is_behind or place.is_missing or place.between)
+    if data == base and has_file:
         reply.warnings.append("the memory already is as asked; no new version was made")
         reply.data = {"id": head.id, "version": head.version}
         return

@@ -10,7 +10,7 @@ from onrecord.app.closing import list_choices, list_open
 from onrecord.app.proposals import find_open
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK, hash_data
-from onrecord.app.standing import is_marked, name_marked
+from onrecord.app.standing import is_marked, list_joined, name_marked
 from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import EntryRef, RecordId
@@ -28,7 +28,7 @@ def name_marks(session: Session, reader: IndexReader, stamp: FileStamp, data: by
     if split_marked(data) is None and not is_marked(session, stamp):
         return
     conflicts = _list_conflicts_between(session, reader, stamp, data)
-    found = name_marked(stamp.path)
+    found = name_marked(stamp.path, list_joined(session, reader, stamp))
     message, mend = found.message, found.mend
     if conflicts:
         message += f", both sides are in conflict {', '.join(conflicts[:2])}"

@@ -1,0 +1,115 @@
+"""Git joins the files of two memories that two clones made at one path: each stays what it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import astuple
+
+import pytest
+
+from onrecord.adapters.keys import Ed25519Verifier
+from onrecord.app.doctor.diagnosis import diagnose
+from onrecord.app.find import find
+from onrecord.app.missing import repair_missing
+from onrecord.app.read import read
+from onrecord.app.remember import remember
+from onrecord.app.session import Session
+from onrecord.app.settle import list_conflicts
+from onrecord.app.update import update
+from onrecord.app.verify import verify
+from tests.fault.test_git_transport import Clone, check, first, second
+
+__all__ = ["first", "second"]  # fixtures
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+PLACE = "memories/default/Staging.md"
+
+
+def make(item: Clone, text: str) -> str:
+    return str(item.call(lambda session: remember(session, {"text": text, "title": "Staging"}).data["id"]))
+
+
+def list_codes(session: Session) -> list[tuple[str, str]]:
+    findings = json.loads(json.dumps(diagnose(session, {}).data["findings"]))
+    return [(item["code"], item["message"]) for item in findings if item["check"].startswith("files.")]
+
+
+@pytest.fixture
+def ids(first: Clone, second: Clone) -> tuple[str, str]:
+    """Both memories, joined in the file of the first clone; and of the second one, too."""
+    made = make(first, "apple words\nmore of them"), make(second, "banana words\nmore of those")
+    second.commit()
+    first.commit()
+    first.git("pull", "-q", "--no-rebase", "--no-edit", str(second.vault), "main", may_fail=True)
+    assert (first.vault / PLACE).read_bytes().count(b"<<<<<<<") >= 1
+    second.git("fetch", "-q", str(first.vault), "main")
+    second.git("merge", "-q", "--no-edit", "FETCH_HEAD", may_fail=True)
+    assert (second.vault / PLACE).read_bytes().count(b"<<<<<<<") >= 1
+    return made
+
+
+def test_each_of_two_joined_memories_keeps_its_text_and_is_found(
+    first: Clone, second: Clone, ids: tuple[str, str]
+) -> None:
+    for item in (first, second):
+        for record, word in zip(ids, ("apple", "banana"), strict=True):
+            reply = item.call(lambda session, word=word: find(session, {"query": word}))
+            hits = json.loads(json.dumps(reply.data["results"]))
+            assert [hit["id"] for hit in hits] == [record]
+            assert [reason for reason, _ in map(astuple, reply.degraded)] == ["merge_marks"]
+            assert all(one in reply.degraded[0].mend for one in ids)
+            assert item.read(record).startswith(word)
+            texts = [text for _, text in item.list_versions(record) if "<<<<<<<" not in text]
+            assert all(text.startswith(word) for text in texts)
+        assert item.call(lambda session: list_conflicts(session, {}).data["conflicts"]) == []
+
+
+def test_the_checks_name_both_joined_memories_and_call_none_missing(
+    first: Clone, second: Clone, ids: tuple[str, str]
+) -> None:
+    for item in (first, second):
+        found = item.call(list_codes)
+        assert [code for code, _ in found] == ["merge_marks"]
+        assert all(record in found[0][1] for record in ids)
+        report = json.loads(json.dumps(item.call(lambda session: verify(session, {}, verifier=Ed25519Verifier()).data)))
+        assert [problem["code"] for problem in report["differences"]] == ["merge_marks"]
+        assert all(record in report["differences"][0]["message"] for record in ids)
+        assert item.call(lambda session: repair_missing(session, {}).data["total"]) == 0
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_a_joined_memory_gets_a_file_of_its_own_with_the_same_words(
+    first: Clone, second: Clone, ids: tuple[str, str], side: str
+) -> None:
+    first.call(list_codes)
+    first.git("checkout", f"--{side}", PLACE)
+    other = ids[1 if side == "ours" else 0]
+
+    def write(session: Session) -> None:
+        shown = read(session, {"id": other}).data
+        update(session, {"id": other, "text": shown["text"], "expect": shown["version"]})
+
+    first.call(write)
+    for record, word in zip(ids, ("apple", "banana"), strict=True):
+        hits = first.call(lambda session, word=word: find(session, {"query": word}).data["results"])
+        assert [hit["id"] for hit in json.loads(json.dumps(hits))] == [record]
+    check(first)
+    first.commit()
+    second.git("reset", "-q", "--hard")
+    second.git("pull", "-q", "--no-rebase", "--no-edit", str(first.vault), "main")
+    for record, word in zip(ids, ("apple", "banana"), strict=True):
+        assert second.read(record).startswith(word)
+        hits = second.call(lambda session, word=word: find(session, {"query": word}).data["results"])
+        assert [hit["id"] for hit in json.loads(json.dumps(hits))] == [record]
+    check(second)
+
+
+def test_an_update_of_a_joined_memory_writes_over_no_marks(first: Clone, ids: tuple[str, str]) -> None:
+    before = (first.vault / PLACE).read_bytes()
+    first.change(ids[1], "banana words, changed")
+    assert (first.vault / PLACE).read_bytes() == before
+    assert first.read(ids[1]) == "banana words, changed"
+    assert first.read(ids[1], "path") != PLACE
+    assert first.read(ids[0]).startswith("apple")
