@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.app.absences import retire_missing
 from onrecord.app.missing import repair_missing
 from onrecord.app.remember import remember
-from onrecord.app.session import Reply, Session
-from onrecord.domain.ids import RecordId
-from onrecord.ports.store import Actor
 from tests.fault.test_known_bytes import reindex, show
 from tests.machines import Machine, bring, bring_file, bring_log, make_two
 from tests.vaults import check_verifies
@@ -113,29 +109,3 @@ def test_what_the_copy_said_since_is_a_version_of_the_memory_that_takes_its_file
     reindex(first)
     assert first.find("stirred") == [(record, 2)]
     first.call(lambda session: check_verifies(session, may_differ=True))
-
-
-@pytest.mark.parametrize("is_rebuilt", [False, True])
-def test_a_memory_that_another_machine_retired_as_missing_is_not_hidden_where_its_file_is(
-    machines: tuple[Machine, Machine], is_rebuilt: bool
-) -> None:
-    first, second = machines
-    record = begin(first, second, is_plain=False)
-    (first.vault / show(first, record).data["path"]).unlink()
-    first.clock.pass_s(5)
-
-    def retire(session: Session) -> None:
-        with session.write() as unit:
-            assert retire_missing(session, unit, [RecordId(record)], Reply(), Actor())
-
-    first.call(retire)
-    second.clock.pass_s(10)
-    bring_log(first, second)
-    if is_rebuilt:
-        reindex(second)
-    assert [hit[0] for hit in second.find("green tea")] == [record]
-    assert show(second, record).data["status"] == "current"
-    types = [entry["type"] for entry in second.list_entries()][-2:]
-    assert types == ["record.found", "record.restore"]
-    bring_log(second, first)
-    assert show(first, record).data["status"] == "current"

@@ -46,6 +46,8 @@ def restored(tmp_path: Path) -> tuple[Machine, Machine, str]:
     assert retire_all(first)["retired"] == 1
     second.clock.pass_s(60)
     bring_log(first, second)
+    path = second.vault / show(second, record).data["path"]
+    path.write_bytes(path.read_bytes() + b"restored\n")
     assert show(second, record).data["status"] == "current"
     bring_log(second, first)
     return first, second, record

@@ -13,14 +13,15 @@ from onrecord.app.content import locate
 from onrecord.app.current import choose_number
 from onrecord.app.origins import weigh_origin
 from onrecord.app.retaking import take_back_files
+from onrecord.app.returns import list_withdrawn
 from onrecord.app.session import Reply, Session
 from onrecord.app.suspension import tell_suspension
-from onrecord.domain.absences import Absences, Moment
+from onrecord.domain.absences import Absences, Moment, Suspension
 from onrecord.domain.errors import DamagedError, NotWritableError, VaultError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.instants import from_unix_us
 from onrecord.domain.limits import BATCH_MAX_BYTES
-from onrecord.ports.index import IndexBatch, IndexReader, VersionHead
+from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, WriteUnit
 
 # A transcript only grows, and conflicts and workspaces end by a decision: these are never retired for a missing file.
@@ -85,25 +86,28 @@ def _look_under_lock(
         stamps = [stamp for path in sorted(paths) if (stamp := reader.get_file(path)) is not None]
         asked = {stamp.record for stamp in stamps}
         lost = list_missing(session, reader, sorted({*asked, *suspects, *known.missing}))
+        withdrawn = list_withdrawn(session, reader, {*asked, *suspects, *known.missing, *known.withdrawn})
         files = {record: _list_paths(reader, record) for record in {*asked, *(head.id for head in lost)}}
         filed = reader.count_filed()
     gone = take_back_files(session, unit, lost, reply)
     ids = {head.id for head in gone}
-    stale = [stamp.path for stamp in stamps if stamp.record not in ids]
-    links = session.store.links
-    stale = [path for path in stale if session.store.stat_file(path) is None and not links.is_away(path)]
-    if stale:
-        session.index.apply(IndexBatch(removed_files=stale))
     homeless = sum(not files[record] for record in ids)
     left = sum(bool(at) and paths.issuperset(at) for record, at in files.items() if record not in ids)
     now = session.clock.read()
-    return known.look(
-        Moment(now.boot, now.boottime_us, now.wall_us),
-        from_unix_us(now.wall_us),
-        ids,
-        filed - left + homeless,
-        has_unread=has_unread,
-    )
+    moment = Moment(now.boot, now.boottime_us, now.wall_us)
+    seen = known.look(moment, from_unix_us(now.wall_us), ids, filed - left + homeless, has_unread=has_unread)
+    kept = ids if seen.suspension is Suspension.NONE else {*ids, *withdrawn}
+    _forget_stale(session, [stamp for stamp in stamps if stamp.record not in kept])
+    return seen.withdraw(withdrawn)
+
+
+def _forget_stale(session: Session, stamps: Sequence[FileStamp]) -> None:
+    """Forget files that are gone of memories that do not miss them."""
+    links = session.store.links
+    paths = [stamp.path for stamp in stamps]
+    stale = [path for path in paths if session.store.stat_file(path) is None and not links.is_away(path)]
+    if stale:
+        session.index.apply(IndexBatch(removed_files=stale))
 
 
 def _list_paths(reader: IndexReader, record: RecordId) -> list[str]:

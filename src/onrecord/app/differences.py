@@ -33,7 +33,7 @@ _MENDS: Final = {
     "not_placed": "Free space or mend permissions; the next command places it.",
     "link_away": "Let the cloud program bring it back to this disk, or connect the disk or share.",
     "file_behind": "The sync may bring the newer file; where none comes, `onrecord update ID` writes it.",
-    RETIRED_FILE: "Write what still holds into a new file, or remove this one.",
+    RETIRED_FILE: "Leave it to the sync program or remove it; what you change in it is found again.",
     CONFLICT_COPY: "`onrecord conflicts` lists what it is part of; remove it when its text is not needed.",
 }
 _SHUT_MEND: Final = (

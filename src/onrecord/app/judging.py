@@ -78,7 +78,8 @@ def judge_file(
     # Of the current bytes in another workspace, those versions count that were in it: else the file was moved there.
     earlier = [other for other in known if not is_current or other.workspace == workspace]
     held = _find_held(reader, head, stamps, found.state)
-    if earlier and (head.kind == "conflict" or not _is_revert(session, reader, head, earlier, held)):
+    is_ended = head.kind == "conflict" or head.status == "retired"
+    if earlier and (is_ended or not _is_revert(session, reader, head, earlier, held)):
         return Judgement(head.id, earlier[-1].ref)
     claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
     base = _choose_base(session, held, claimed) or head

@@ -171,7 +171,7 @@ class Pass:
             identity = Identity(head.id if head is not None and self.identities.is_free(head.id) else None)
         if head is None or head.status != "retired":
             return identity
-        if self.identities.is_free(head.id) and self._returns.is_back(reader, head):
+        if self.identities.is_free(head.id) and self._returns.is_back(reader, head, found):
             self.identities.assign(found.state.path, head.id)
             self._returned.append((head, found.state))
             return None

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, RecordId
 from onrecord.domain.instants import Instant
 
 HOUR_US: Final = 3_600_000_000
@@ -59,6 +59,8 @@ class Absences:
         missing: By record.
         records: How many memories should have a file, at the last look.
         suspension: What the last look found against retiring any.
+        withdrawn: Memories that another installation retired as missing and whose file was here and went, too: by
+            record, each with the version that retired it.
     """
 
     opened_us: int = 0
@@ -66,6 +68,7 @@ class Absences:
     missing: Mapping[RecordId, Absence] = field(default_factory=lambda: MappingProxyType({}))
     records: int = 0
     suspension: Suspension = Suspension.NONE
+    withdrawn: Mapping[RecordId, EntryRef] = field(default_factory=lambda: MappingProxyType({}))
 
     def look(
         self, now: Moment, since: Instant, gone: Collection[RecordId], records: int, *, has_unread: bool
@@ -84,7 +87,16 @@ class Absences:
         opened_us = self.opened_us + (measure_opened(self.last, now) if is_counted else 0)
         new = Absence(opened_us, since)
         missing = {record: self.missing.get(record, new) for record in gone}
-        return Absences(opened_us, now, MappingProxyType(missing), records, suspension)
+        return Absences(opened_us, now, MappingProxyType(missing), records, suspension, self.withdrawn)
+
+    def withdraw(self, retired: Mapping[RecordId, EntryRef]) -> Absences:
+        """Return the same after a look that found the files of these retired records, and of no others, gone.
+
+        Nothing is learned where retirement is suspended: so many files are gone that it says nothing of one of them.
+        """
+        if self.suspension is not Suspension.NONE:
+            return self
+        return replace(self, withdrawn=MappingProxyType(dict(retired)))
 
     def list_due(self) -> list[RecordId]:
         """Return the records that have waited long enough, ascending; none while retirement is suspended."""

@@ -96,7 +96,7 @@ FILE_CHECKS: Final = (
             Code("missing_file", (_WARNING,), "the file of a memory is gone; it says whether its versions are kept",
                  "Put it back; if you deleted it, `onrecord repair missing --retire`."),
             Code("retired_file", (_INFO,), "the memory of the file is retired; it is not found",
-                 "Write what still holds into a new file, or remove this one."),
+                 "Leave it to the sync program or remove it; what you change in it is found again."),
             Code("retirement_suspended", (_WARNING,), "so many files are gone that none of the memories is retired",
                  "Bring the files back, or see `onrecord repair missing`."),
         ),

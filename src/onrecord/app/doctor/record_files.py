@@ -161,7 +161,7 @@ def _check_file(
         return
     if head.status == "retired" and head.kind != "conflict":
         message = f"memory {head.id} is retired, so that `find` does not show this file"
-        mend = "Write what still holds into a new file, or remove this one."
+        mend = "Leave it to the sync program or remove it; what you change in it is found again."
         yield Problem(state.path, 0, "retired_file", Severity.INFO, message, mend)
     yield from _check_version(session, head, state, stamp, data)
     claim = record.claimed_id

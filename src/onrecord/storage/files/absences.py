@@ -11,8 +11,8 @@ from typing import Any
 
 from onrecord.domain.absences import Absence, Absences, Moment, Suspension
 from onrecord.domain.entry_types import FORMS
-from onrecord.domain.errors import StorageFailedError
-from onrecord.domain.ids import RecordId
+from onrecord.domain.errors import InvalidInputError, StorageFailedError
+from onrecord.domain.ids import RecordId, parse_entry_ref
 from onrecord.domain.instants import Instant, is_instant
 from onrecord.storage.files.disk import Disk, storage_errors
 
@@ -38,7 +38,7 @@ class AbsenceFile:
             data = self._state.read(_NAME)
         try:
             return _build(json.loads(data))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, RecursionError, InvalidInputError):
             return Absences()
 
     def write(self, absences: Absences) -> None:
@@ -70,6 +70,7 @@ def _describe(absences: Absences) -> dict[str, object]:
         "missing": [[absence.opened_us, absence.since, records] for absence, records in groups.items()],
         "records": absences.records,
         "suspended": absences.suspension.value,
+        "withdrawn": [[record, str(ref)] for record, ref in sorted(absences.withdrawn.items())],
     }
 
 
@@ -77,7 +78,7 @@ def _build(shape: Any) -> Absences:
     """Return the value of a parsed file.
 
     Raises:
-        ValueError, TypeError, KeyError: it is none.
+        ValueError, TypeError, KeyError, InvalidInputError: it is none.
     """
     if shape["v"] != 1:
         raise ValueError("another format")
@@ -95,6 +96,7 @@ def _build(shape: Any) -> Absences:
         MappingProxyType(missing),
         _check_count(shape["records"]),
         Suspension(shape["suspended"]),
+        MappingProxyType({RecordId(str(record)): parse_entry_ref(str(ref)) for record, ref in shape["withdrawn"]}),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from onrecord.domain.absences import Absence, Absences, Moment, Suspension
 from onrecord.domain.errors import StorageFailedError
-from onrecord.domain.ids import RecordId
+from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.instants import Instant
 from onrecord.storage.files.absences import AbsenceFile
 from onrecord.storage.files.claims import find_store
@@ -22,6 +22,7 @@ KNOWN = Absences(
     {RecordId("0" * 12): Absence(1, SINCE), RecordId("1" * 12): Absence(7_000, SINCE)},
     20,
     Suspension.MANY,
+    {RecordId("2" * 12): EntryRef(LogId("3" * 16), Seq(8))},
 )
 
 
@@ -45,6 +46,8 @@ def test_absences_are_read_back_as_they_were_written(tmp_path: Path) -> None:
         {"missing": [[1, "yesterday", []]]},
         {"missing": 5},
         {"suspended": "perhaps"},
+        {"withdrawn": [["2" * 12, "8"]]},
+        {"withdrawn": [["2" * 12]]},
     ],
 )
 def test_a_damaged_note_counts_as_lost(tmp_path: Path, damage: dict[str, object]) -> None:
