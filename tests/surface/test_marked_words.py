@@ -11,6 +11,7 @@ from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
+from onrecord.app.reconcile import reconcile
 from onrecord.app.remember import remember
 from onrecord.app.session import Reply
 from onrecord.app.settle import settle
@@ -31,6 +32,12 @@ def mark(home: Home, **words: str) -> bytes:
     path = home.place("Plan")
     path.write_text(path.read_text().replace("line 4 of the plan", MARKS.format(**(WORDS | words))))
     return path.read_bytes()
+
+
+def take_in(home: Home) -> list[str]:
+    reply = Reply()
+    reconcile(home.session, reply)
+    return reply.warnings
 
 
 def list_kept(home: Home) -> list[bytes]:
@@ -96,6 +103,28 @@ def test_a_memory_that_tells_of_marks_is_edited_like_any_other(tmp_path: Path) -
     path.write_text(path.read_text() + "\n" + MARKS.format(**WORDS))
     home.take_in()
     assert len(home.list_open()) == 1
+
+
+@pytest.mark.parametrize("nested", ["", "<<<<<<< HEAD\nkiwi\n=======\nkea\n>>>>>>> c\n"])
+def test_lines_like_marks_that_become_words_are_told_when_they_do_and_by_doctor(tmp_path: Path, nested: str) -> None:
+    home = Home(tmp_path)
+    told = MARKS.format(**WORDS)
+    is_first = not nested
+    text = f"before\n{told}" if is_first else told.replace("=======", f"=======\n{nested}", 1)
+    path = home.place("New") if is_first else home.place("Plan")
+    path.write_text(text if is_first else f"{path.read_text()}\n{text}")
+    warnings = [warning for warning in take_in(home) if "look like marks" in warning]
+    assert len(warnings) == 1
+    assert path.name in warnings[0]
+    path.write_text(path.read_text() + "one more line\n")
+    assert not [warning for warning in take_in(home) if "look like marks" in warning]
+    findings = diagnose(home.session, {}).data["findings"]
+    marks = [item for item in findings if item["code"] == "merge_marks"]  # type: ignore[attr-defined]
+    assert [(item["severity"], item["path"]) for item in marks] == [("info", f"memories/default/{path.name}")]
+    path.write_text("```\n" + told + "\n```\n")
+    home.take_in()
+    findings = diagnose(home.session, {}).data["findings"]
+    assert not [item for item in findings if item["code"] == "merge_marks"]  # type: ignore[attr-defined]
 
 
 def test_marks_that_are_saved_while_a_write_is_placed_are_kept_and_merged_into_nothing(tmp_path: Path) -> None:

@@ -19,12 +19,12 @@ from onrecord.app.judging import has_bytes
 from onrecord.app.merging import list_parents
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, list_record_stamps, stamp_file
-from onrecord.app.standing import is_marked, name_marked
+from onrecord.app.standing import is_marked, name_marked, name_told
 from onrecord.domain.ancestry import find_nearest_common
 from onrecord.domain.branches import says_the_same
 from onrecord.domain.errors import DamagedError, NewerFormatError
 from onrecord.domain.ids import EntryRef
-from onrecord.domain.merge_marks import Sides, split_marked
+from onrecord.domain.merge_marks import Sides, has_marks, split_marked
 from onrecord.domain.problem import name_reading
 from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import MARKING, Actor, Change, VersionRow, WriteUnit
@@ -56,6 +56,16 @@ def _read_row(session: Session, ref: EntryRef) -> VersionRow | None:
         return session.store.read_row(ref)
     except (DamagedError, NewerFormatError):
         return None
+
+
+def tell_words(session: Session, head: VersionHead | None, found: Found, reply: Reply) -> None:
+    """Tell of lines that look like marks of git and become words of a memory that had none, or of a new one."""
+    if not has_marks(found.data):
+        return
+    before = _read_row(session, head.ref) if head is not None else None
+    if before is None or not has_marks(before.draft.data):
+        told = name_told(found.state.path)
+        reply.warnings.append(f"{told.path}: {told.message}. {told.mend}")
 
 
 def tell_given_way(session: Session, stamps: Iterable[FileStamp], reply: Reply) -> None:

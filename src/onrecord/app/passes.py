@@ -11,7 +11,7 @@ from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, I
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.leaving import has_vanished, is_stray, list_left_places
-from onrecord.app.marked import find_sides, keep_sides
+from onrecord.app.marked import find_sides, keep_sides, tell_words
 from onrecord.app.moves import record_moves, record_strays
 from onrecord.app.pending import build_loose, find_awaited
 from onrecord.app.proposals import Requests
@@ -204,6 +204,7 @@ class Pass:
             self.identities.assign(found.state.path, judged.record)
             self._leave_places(reader, found.state, judged.record)
             if judged.change.draft is not None:
+                tell_words(self._session, head, found, self._reply)
                 self._pending.requests += self._requests.list_new(reader, judged.change.draft, found)
         return judged
 

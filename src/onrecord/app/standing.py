@@ -117,6 +117,13 @@ def name_marked(path: str, memories: Sequence[RecordId] = ()) -> Problem:
     return Problem(path, 0, MERGE_MARKS, Severity.WARNING, message, mend)
 
 
+def name_told(path: str) -> Problem:
+    """Return the finding that a memory's own text has lines that look like marks of git."""
+    message = "lines of the text look like marks of an unfinished merge; they were taken as words of the memory"
+    mend = "If git left them, mend the file; a text that tells of marks needs nothing, and is not named in fenced code."
+    return Problem(path, 0, MERGE_MARKS, Severity.INFO, message, mend)
+
+
 def name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Problem:
     """Return the finding that a file is ahead of its row: which log it waits for, and since when it lies here.
 

@@ -58,6 +58,20 @@ def split_marked(data: bytes, *, in_code: bool = False) -> Sides | None:
     return Sides(_join(ours), _join(theirs), count) if count and not state else None
 
 
+def has_marks(data: bytes) -> bool:
+    """Tell whether lines stand in a file, outside fenced code, that look like marks: nested ones, too."""
+    if b"<<<<<<<" not in data or b">>>>>>>" not in data:
+        return False
+    fence, awaited = b"", ["ours", "theirs", "end"]
+    for line in data.splitlines(keepends=True):
+        if not fence and _read_mark(line) == awaited[0]:
+            del awaited[0]
+            if not awaited:
+                return True
+        fence = _follow_fence(line, fence)
+    return False
+
+
 def _read_mark(line: bytes) -> str:
     match = _MARK.match(line)
     return _MARKS[match[1]] if match is not None else ""

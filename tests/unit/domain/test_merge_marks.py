@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onrecord.domain.merge_marks import Sides, split_marked
+from onrecord.domain.merge_marks import Sides, has_marks, split_marked
 
 PLAIN = b"a\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\nb\n"
 
@@ -86,3 +86,16 @@ def test_marks_within_code_count_where_that_is_asked_for() -> None:
 def test_the_places_of_the_marks_are_counted() -> None:
     counts = [sides.count for data in (PLAIN, PLAIN + PLAIN) if (sides := split_marked(data)) is not None]
     assert counts == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"<<<<<<< a\n1\n=======\n<<<<<<< b\n2\n=======\n3\n>>>>>>> b\n>>>>>>> a\n", True),
+        (b"a\n=======\n<<<<<<< a\n1\n>>>>>>> a\n", False),
+        (b"```\n<<<<<<< a\n1\n=======\n2\n>>>>>>> a\n```\n", False),
+        (b" <<<<<<< a\n=======\n>>>>>>> a\n", False),
+    ],
+)
+def test_lines_look_like_marks_in_their_order_outside_fenced_code(data: bytes, expected: bool) -> None:
+    assert has_marks(data) is expected

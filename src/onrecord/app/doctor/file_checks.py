@@ -120,7 +120,8 @@ FILE_CHECKS: Final = (
     Check(
         "files.marks",
         "No file has marks of an unfinished merge",
-        (Code("merge_marks", (_WARNING,), "git left its marks in the file; the memory keeps its text",
+        (Code("merge_marks", (_INFO, _WARNING), "git left its marks in the file; the memory keeps its text; or (info) "
+              "lines like them are words of the memory itself",
               "Take the marks out of the file, or settle: `onrecord conflicts` lists what it is part of."),),
     ),
     Check(

@@ -17,11 +17,12 @@ from onrecord.app.places import is_unchanged
 from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
-from onrecord.app.standing import is_kept, name_behind, name_pending
+from onrecord.app.standing import is_kept, name_behind, name_pending, name_told
 from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
+from onrecord.domain.merge_marks import has_marks
 from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import read_record
 from onrecord.domain.redaction import find_secrets
@@ -179,6 +180,8 @@ def _list_marks(
         return
     if head.kind not in ("event", "conflict") and stamp.ref != head.ref:
         yield from name_marks(session, reader, stamp, data)
+    elif head.kind not in ("event", "conflict") and head.status != "retired" and has_marks(data):
+        yield name_told(stamp.path)
 
 
 def _name_copy(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> Iterator[Problem]:
