@@ -15,6 +15,7 @@ from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.rebuild import rebuild
 from onrecord.app.session import Reply
+from onrecord.app.settle import list_conflicts
 from onrecord.app.verify import verify
 from onrecord.domain.ids import RecordId
 from onrecord.ports.store import Actor, Change
@@ -102,6 +103,7 @@ def test_an_edit_made_while_it_was_away_is_a_further_version(home: Home) -> None
     path.write_bytes(data.replace(b"stands", b"lies"))
     home.look()
     assert [status for _, status, _ in list_states(home, 0)] == ["superseded", "retired", "superseded", "current"]
+    assert list_conflicts(home.session, {}).data["conflicts"] == [], "nothing stands against the edit"
     assert read(home.session, {"id": home.ids[0]}).data["text"] == "thing number0 lies here"
     check_verifies(home.session)
 

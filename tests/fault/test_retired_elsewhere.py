@@ -11,6 +11,7 @@ import pytest
 from onrecord.adapters.keys import Ed25519Verifier
 from onrecord.app.missing import repair_missing
 from onrecord.app.session import Channel
+from onrecord.app.settle import list_conflicts
 from onrecord.app.verify import verify
 from tests.fault.test_known_bytes import change, get_path, list_findings, reindex, show
 from tests.machines import LINES, Machine, bring, bring_log, make_two
@@ -150,6 +151,7 @@ def test_new_words_in_its_file_bring_it_back_on_both(
     path.write_bytes(data + b"zarzuela\n")
     second.clock.pass_s(60)
     assert second.find("zarzuela") == [(record, 4)]
+    assert second.call(lambda session: list_conflicts(session, {}).data["conflicts"]) == [], "nothing stands against the edit"
     bring(second, first)
     first.clock.pass_s(120)
     assert first.find("zarzuela") == [(record, 4)]

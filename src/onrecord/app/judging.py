@@ -83,6 +83,7 @@ def judge_file(
         return Judgement(head.id, earlier[-1].ref)
     claimed = None if earlier else _find_version(reader, head.id, found.record.server.by)
     base = _choose_base(session, held, claimed) or head
+    base = head if _has_same_bytes(session, base, head) else base
     draft = _draft(found, head.id, choose_number(reader, head.id), head.kind, workspace, status=head.status)
     parents, is_branch = plan_edit(session, reader, found, head, base, stamps)
     origin = weigh_origin(reader, head.id, found.text_sha256, draft.origin)
@@ -152,6 +153,14 @@ def _choose_base(session: Session, held: VersionHead | None, claimed: VersionHea
         return held or claimed
     is_own = held.ref.log == claimed.ref.log == session.store.log
     return claimed if is_own and claimed.ref.seq > held.ref.seq else held
+
+
+def _has_same_bytes(session: Session, base: VersionHead, head: VersionHead) -> bool:
+    """Tell whether the current version says again what an edit was made from, as one that was restored does."""
+    if base.ref == head.ref or base.is_displaced or base.text_sha256 != head.text_sha256:
+        return False
+    rows = [session.store.read_row(version.ref) for version in (base, head)]
+    return rows[0] is not None and rows[1] is not None and rows[0].draft.data == rows[1].draft.data
 
 
 def _find_version(reader: IndexReader, record: RecordId, ref: EntryRef | None) -> VersionHead | None:
