@@ -151,7 +151,7 @@ def test_new_words_in_its_file_bring_it_back_on_both(
     path.write_bytes(data + b"zarzuela\n")
     second.clock.pass_s(60)
     assert second.find("zarzuela") == [(record, 4)]
-    assert second.call(lambda session: list_conflicts(session, {}).data["conflicts"]) == [], "nothing stands against the edit"
+    assert second.call(lambda session: list_conflicts(session, {}).data["conflicts"]) == []
     bring(second, first)
     first.clock.pass_s(120)
     assert first.find("zarzuela") == [(record, 4)]

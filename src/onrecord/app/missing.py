@@ -26,7 +26,8 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
     Returns:
         data: missing[] {id, title, path, since, left_s} by id, as many as the page has room for (`truncated`), left_s
         in seconds of opened time; total, records (how many should have a file), retirement_suspended; retired (how many
-        were retired now) and retired_memories[] {id, title, path} by id, as far as the page has room (`truncated`).
+        were retired now) and retired_memories[] {id, title, path} by id, as far as the page has room (`truncated`);
+        awaited: how many memories of other machines never had a file here, which may be on its way: none is retired.
 
     Raises:
         ApprovalRequiredError: `retire` and the caller is not at a terminal.
@@ -53,6 +54,7 @@ def repair_missing(session: Session, given: Mapping[str, object]) -> Reply:
         "retirement_suspended": describe_missing(session, reply)["retirement_suspended"],
         "retired": len(retired),
         "retired_memories": named,
+        "awaited": _count_awaited(session, absences),
     }
     if len(items) < len(absences.missing) or len(named) < len(retired):
         reply.data["truncated"] = True
@@ -80,6 +82,13 @@ def _count_filed(session: Session) -> int:
     """Return how many memories have a file: where none is missing, no look has counted them."""
     with session.index.read() as reader:
         return reader.count_filed()
+
+
+def _count_awaited(session: Session, absences: Absences) -> int:
+    with session.index.read() as reader:
+        placed = {stamp.record for stamp in reader.list_files()}
+        left = {*reader.find_ids("", _ALL)} - placed - absences.missing.keys()
+        return len(list_missing(session, reader, sorted(left)))
 
 
 def _name(session: Session, records: Sequence[RecordId]) -> Iterator[dict[str, object]]:

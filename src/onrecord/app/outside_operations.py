@@ -38,7 +38,8 @@ MISSING: Final = Operation(
     (
         "missing", *(f"missing[].{name}" for name in ("id", "title", "path", "since", "left_s")),
         "total", "records", "retirement_suspended", "retired",
-        "retired_memories", *(f"retired_memories[].{name}" for name in ("id", "title", "path")), "truncated?",
+        "retired_memories", *(f"retired_memories[].{name}" for name in ("id", "title", "path")),
+        "awaited", "truncated?",
     ),
     group="repair",
 )  # fmt: skip

@@ -38,7 +38,10 @@ from onrecord.domain.record import KeyValue, Record, read_record, replace_keys, 
 from onrecord.ports.index import VersionHead
 from onrecord.ports.store import Change, VersionDraft, WriteUnit
 
-_RETIRED = "Remember what still holds anew. A memory that was retired as its file was gone comes back with its file."
+_RETIRED = (
+    "Remember what still holds anew. A memory that was retired as its file was gone comes back by its file: put it "
+    "back, or change it where it still lies."
+)
 
 
 def update(session: Session, given: Mapping[str, object]) -> Reply:

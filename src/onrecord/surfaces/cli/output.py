@@ -235,11 +235,15 @@ def _print_missing(data: Data) -> None:
         left = f"{item['left_s'] / 3_600:.1f} h of the wait left"
         _say(f"{item['id']}  since {item['since']}  {left}  {item['path']}  {item['title']}")
     _print_cut(len(data["missing"]), data["total"], "memories")
-    if not data["total"]:
-        print(f"no memory has lost its file, {data['retired']} retired now")
-        return
-    suspended = "; retirement is suspended" if data["retirement_suspended"] else ""
-    print(f"{data['total']} of {data['records']} memories have no file, {data['retired']} retired now{suspended}")
+    retired = f"{count(data['retired'], 'memory')} retired now; " if data["retired"] else ""
+    if data["total"]:
+        suspended = "; retirement is suspended" if data["retirement_suspended"] else ""
+        print(f"{retired}{data['total']} of {data['records']} memories have no file{suspended}")
+    else:
+        print(f"{retired}no {'other' if retired else 'memory'} has lost its file")
+    if data["awaited"]:
+        came = "of another machine, whose file never came and may be on its way (see `onrecord doctor`)"
+        print(f"not among them, nor retired: {count(data['awaited'], 'memory')} {came}")
 
 
 def _print_config(data: Data) -> None:
