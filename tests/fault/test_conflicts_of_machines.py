@@ -17,7 +17,8 @@ from onrecord.app.settle import list_conflicts, settle
 from onrecord.app.update import update
 from onrecord.domain.errors import ConflictError, OnRecordError, StorageFailedError
 from onrecord.storage.files.disk import Disk
-from tests.machines import Machine, bring, bring_file, bring_log, make_branches
+from tests.fault.test_known_bytes import list_findings, show
+from tests.machines import LINES, Machine, bring, bring_file, bring_log, make_branches, make_two
 from tests.surface.test_conflicts import Case
 from tests.vaults import check_verifies, open_session
 
@@ -341,3 +342,21 @@ def test_of_two_files_that_two_machines_made_of_one_conflict_one_stays(tmp_path:
         list_open(second)
     assert [path.name for path in (second.vault / "conflicts").glob("*.md")] == ["Conflict in Plan.md"]
     assert {item["id"] for item in list_open(second)} == ids
+
+
+def test_a_copy_that_another_machine_found_is_not_said_to_be_gone_here(tmp_path: Path) -> None:
+    first, second = make_two(tmp_path)
+    record = str(first.remember(LINES)["id"])
+    bring(first, second)
+    second.find("line 4")
+    path = second.vault / show(second, record).data["path"]
+    copy = path.with_name(f"{path.stem}.sync-conflict-20261130-081500-ABCDEFG.md")
+    copy.write_bytes(path.read_bytes().replace(b"line 4", b"line four"))
+    second.clock.pass_s(60)
+    second.find("line 4")
+    bring_log(second, first)
+    (finding,) = list_findings(first, "conflict_copy")
+    assert "was found on another machine and is not on this one" in finding["message"]
+    copy.unlink()
+    (finding,) = list_findings(second, "conflict_copy")
+    assert "is gone" in finding["message"]

@@ -364,6 +364,8 @@ def test_the_mend_for_a_file_behind_writes_the_current_version(machines: tuple[M
     change(second, record, "red", "green", 1)
     bring_log(second, first)
     (finding,) = list_findings(first, "file_behind")
+    held, current = (row.ref for row in list_rows(first, record))
+    assert finding["message"] == f"the file holds version 1, {held}; version 2, {current}, is current and is shown"
     assert f"`onrecord read {record} | onrecord update {record} --expect 2 --text -`" in finding["mend"]
     text = show(first, record).data["text"]
     first.call(lambda session: update(session, {"id": record, "text": text, "expect": 2}))

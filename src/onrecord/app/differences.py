@@ -250,7 +250,7 @@ def _compare_file(
         if digest == stamp.sha256:
             return
     if digest != expected.sha256:
-        behind = name_behind(session, stamp, data, version)
+        behind = name_behind(session, stamp, data, version, expected.ref)
         if stamp.sha256 == digest and is_marked(session, stamp):
             with session.index.read() as reader:
                 behind = name_marked(path, list_joined(session, reader, stamp))

@@ -22,7 +22,7 @@ MERGE_MARKS = "merge_marks"
 CONFLICTS = f"{KIND_FOLDERS['conflict']}/"
 
 
-def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -> Problem | None:
+def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int, ref: EntryRef) -> Problem | None:
     """Return the finding that a file holds a version that is not the current one, None where it holds none.
 
     Args:
@@ -30,6 +30,7 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
         stamp: The stamp of the file.
         data: The file's bytes, other than those of the current version.
         current: The number of the current version.
+        ref: Its entry, as the number alone is not unique among branches.
     """
     if stamp.ref is None or stamp.is_pending or stamp.sha256 != hash_data(data):
         return None
@@ -39,7 +40,8 @@ def name_behind(session: Session, stamp: FileStamp, data: bytes, current: int) -
         return None
     if row is None or row.actor == MARKING or row.draft.id != stamp.record or row.draft.data != data:
         return None
-    message = f"the file holds version {row.draft.version} of {stamp.ref.log}; a later one is current and is shown"
+    held = f"version {row.draft.version}, {stamp.ref}"
+    message = f"the file holds {held}; version {current}, {ref}, is current and is shown"
     way = f"onrecord read {stamp.record} | onrecord update {stamp.record} --expect {current} --text -"
     mend = f"The sync may bring the newer file. Where none comes, write it: `{way}`."
     if row.draft.kind == "conflict":

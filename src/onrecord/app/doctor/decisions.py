@@ -84,7 +84,7 @@ def check_displaced(session: Session) -> Iterator[Problem]:
                         places = [head.path]
                     if not places and head.ref not in waiting and _is_settled(session, reader, head):
                         continue
-                    yield from _name_aside(head, row, path, places)
+                    yield from _name_aside(head, row, path, places, is_own=head.ref.log == session.store.log)
 
 
 def _is_settled(session: Session, reader: IndexReader, head: VersionHead) -> bool:
@@ -120,8 +120,13 @@ def _is_untold(session: Session, reader: IndexReader, path: str) -> bool:
     return reader.get_file(path) is None and session.store.stat_file(path) is not None
 
 
-def _name_aside(head: VersionHead, row: VersionRow, path: str, places: Sequence[str]) -> Iterator[Problem]:
-    """Name one text at the places where the copy lies now, which a person may have moved; else at the memory's file."""
+def _name_aside(
+    head: VersionHead, row: VersionRow, path: str, places: Sequence[str], *, is_own: bool
+) -> Iterator[Problem]:
+    """Name one text at the places where the copy lies now, which a person may have moved; else at the memory's file.
+
+    Of a copy that another machine found (not `is_own`) nobody here knows that it was ever on this one.
+    """
     if row.actor == DISPLACING:
         yield describe_displaced(path, head.id, head.version, head.ref)
     elif head.path != path:
@@ -129,7 +134,8 @@ def _name_aside(head: VersionHead, row: VersionRow, path: str, places: Sequence[
         message = f"{describe_copy(head.path)}; its text is kept as {kept}, beside {path[-120:]!r}"
         mend = f"Compare with {name_reading(head.id, head.ref)}, then settle (`onrecord conflicts`)."
         if not places:
-            message = f"the copy {head.path[-120:]!r} of this file is gone; its text is kept as {kept}"
+            state = "is gone" if is_own else "was found on another machine and is not on this one"
+            message = f"the copy {head.path[-120:]!r} of this file {state}; its text is kept as {kept}"
         for place in places or [path]:
             yield Problem(place, 0, "conflict_copy", Severity.WARNING, message, mend)
 

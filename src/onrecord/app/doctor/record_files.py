@@ -226,6 +226,6 @@ def _check_version(
         yield Problem(state.path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
         return
     is_held = session.store.is_waiting(head.ref) or holds_version(session, head, stamp)
-    behind = None if is_held else name_behind(session, stamp, data, head.version)
+    behind = None if is_held else name_behind(session, stamp, data, head.version, head.ref)
     if behind is not None:
         yield behind
