@@ -18,14 +18,14 @@ from tests.surface.homes import Home
 INDEX = "state/index.sqlite3"
 
 
-def run_on_full_disk(vault: str, *words: str) -> Done:
+def run_on_full_disk(vault: str, *words: str, as_json: bool = True) -> Done:
     """Run the command line where no file can be written to: every write fails with EFBIG."""
     resource = pytest.importorskip("resource")
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
-    command = [sys.executable, "-m", "onrecord", "--vault", vault, *words, "--json"]
+    command = [sys.executable, "-m", "onrecord", "--vault", vault, *words, *(["--json"] if as_json else [])]
     done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
     return Done(done.returncode, done.stdout, done.stderr)
 
@@ -96,3 +96,45 @@ def test_doctor_goes_on_where_the_disk_takes_nothing_more(home: Home, has_edit: 
     assert again.status == 0, again.out
     assert bool(home.run("find", "hand").data["results"]) is has_edit
     assert home.run("remember", "once there is room").status == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of file sizes stands for a full disk")
+@pytest.mark.parametrize("where", ["in its place", "elsewhere"])
+def test_an_edit_that_cannot_be_taken_in_is_an_edit_of_its_memory_and_says_what_it_waits_for(
+    home: Home, where: str
+) -> None:
+    kept = home.run("remember", "to be edited", "--title", "Kept").data["id"]
+    path = home.vault / home.run("read", kept).data["path"]
+    path.write_text(path.read_text() + "words by hand\n")
+    if where == "elsewhere":
+        path = path.rename(path.with_name("another name.md"))
+    vault = os.fspath(home.vault)
+    done = run_on_full_disk(vault, "verify")
+    (found,) = done.data["differences"]
+    name = path.relative_to(home.vault).as_posix()
+    assert (found["code"], found["path"], found["record"]) == ("edited_outside", name, kept), done.out
+    assert "space" in found["mend"], done.out
+    assert "Run any" not in found["mend"]
+    doctor = run_on_full_disk(vault, "doctor")
+    (told,) = (item for item in doctor.data["findings"] if item["path"] == name and item["check"] == "files.taken")
+    assert (told["code"], told["mend"].split(";")[0]) == ("edited_outside", "Mend index_in_memory first")
+    assert home.run("verify").data["differences"] == []
+    assert home.run("read", kept).data["version"] == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of file sizes stands for a full disk")
+def test_a_new_text_that_cannot_be_taken_in_is_unknown_and_an_edited_transcript_is_one(home: Home) -> None:
+    (path,) = (home.vault / "events" / "s").iterdir()
+    text = path.read_text()
+    assert "spoken words" in text
+    path.write_text(text.replace("spoken words", "spoken swords"))
+    (home.vault / "memories" / "new.md").write_text("a new text")
+    found = run_on_full_disk(os.fspath(home.vault), "verify").data["differences"]
+    codes = {item["path"].split("/")[0]: item["code"] for item in found}
+    assert codes == {"events": "transcript_edited", "memories": "unknown_file"}, found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of file sizes stands for a full disk")
+def test_what_hinders_doctor_is_told_to_a_person_once(home: Home) -> None:
+    done = run_on_full_disk(os.fspath(home.vault), "doctor", as_json=False)
+    assert (done.out + done.err).count("index_in_memory") == 1, done.out + done.err

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from onrecord.app.current import Current, CurrentVersion
@@ -14,6 +14,7 @@ from onrecord.app.session import Session
 from onrecord.app.shut import count_below
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import find_between, is_marked, list_joined, name_behind, name_marked, name_pending
+from onrecord.app.untaken import assume_stamp
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
 from onrecord.domain.ledger_report import ROWS, SIGNED, FaultCode
@@ -23,6 +24,7 @@ from onrecord.ports.store import FileState
 
 _HASH_CHARS: Final = 16
 _TURNS_MAX_COUNT: Final = 5
+UNTAKEN: Final = frozenset({"edited_outside", "unknown_file"})
 RETIRED_FILE: Final = "retired_file"
 CONFLICT_COPY: Final = "conflict_copy"
 _MENDS: Final = {
@@ -138,6 +140,11 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
             present.add(stamp.record)
             yield _name_pending(stamp, given_up)
             continue
+        if stamp is None:
+            with session.index.read() as reader:
+                stamp = assume_stamp(session, reader, item)
+            owner = stamp.record if stamp is not None else None
+            expected = current.records.get(owner) if owner is not None and owner not in present else None
         if stamp is None or owner is None or expected is None:
             seen = f"{item.size_bytes} bytes"
             yield Difference(item.path, "unknown_file", "not taken in yet", found=seen)
@@ -150,6 +157,12 @@ def compare_files(session: Session, current: Current, doubted: Mapping[LogId, Se
         if version.is_file and record not in present and not _is_from_doubted(current.list_refs(record), doubted)
     }
     yield from _name_lost(session, lost, places, closed)
+
+
+def explain_pending(found: Iterable[Difference], mend: str) -> Iterator[Difference]:
+    """Yield differences; what a command would take in gets what must be mended before one can."""
+    for item in found:
+        yield replace(item, mend=f"It cannot be taken in yet. {mend}") if item.code in UNTAKEN else item
 
 
 def _name_lost(

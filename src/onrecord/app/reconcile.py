@@ -102,8 +102,8 @@ def reconcile_paths(
             reply.degrade("reconciling", "Another process writes; ask again in a moment.")
     except (NotWritableError, DamagedError) as error:
         if paths:
-            is_older = isinstance(error, LedgerRolledBackError)
-            reply.degrade("outside_edits_pending", _OLDER if is_older else error.hint)
+            session.hindrance = _OLDER if isinstance(error, LedgerRolledBackError) else error.hint
+            reply.degrade("outside_edits_pending", session.hindrance)
     return 0
 
 

@@ -149,6 +149,7 @@ class Session:
     stirred: set[RecordId] = field(default_factory=set)  # got versions; what is connected with them is told apart again
     merger: Merger | None = None  # None: no merge can be had
     on_progress: Callable[[int, int | None], None] = lambda _, __: None  # done, and of how many: long work
+    hindrance: str = ""  # what a person can do where outside edits could not be taken in, as met last
     settling: Settling = field(init=False)
 
     def __post_init__(self) -> None:

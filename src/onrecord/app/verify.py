@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from onrecord.app.admission import admit
 from onrecord.app.catalog import VERIFY
@@ -14,6 +14,7 @@ from onrecord.app.differences import (
     Difference,
     compare_files,
     describe_difference,
+    explain_pending,
     name_mend,
 )
 from onrecord.app.log_differences import CHECKPOINT_AHEAD, CHECKPOINT_BEHIND, explain_logs
@@ -63,7 +64,10 @@ def verify(session: Session, given: Mapping[str, object], verifier: Verifier) ->
     doubted = {
         report.log: report.fault.seq for report in reports if report.fault is not None and report.fault.seq is not None
     }
-    told = {*compare_files(session, current, doubted), *explain_logs(session, checked)}
+    differing: Iterable[Difference] = compare_files(session, current, doubted)
+    if session.hindrance:
+        differing = explain_pending(differing, session.hindrance)
+    told = {*differing, *explain_logs(session, checked)}
     found = sorted(told, key=lambda item: (item.path, item.code, order_text(item.message), item))
     differences = [item for item in found if not _is_note(item)]
     notes = [item for item in found if _is_note(item)]

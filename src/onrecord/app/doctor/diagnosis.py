@@ -100,6 +100,8 @@ _TOLD: Final = {
 
 # What is told of a file that a command would take in.
 _NOT_TAKEN: Final = frozenset({"edited_outside", "unknown_file"})
+# What keeps commands from taking it in.
+_HINDERING: Final = frozenset({"index_in_memory", "outside_edits_pending"})
 
 
 @dataclass(slots=True)
@@ -137,6 +139,7 @@ class Examination:
     def explain_older(self) -> None:
         """Say of files that are not taken in why: an older vault lies here, and no command can."""
         if all(problem.code != LedgerRolledBackError.code for problem in self.problems):
+            self._explain_hindered()
             return
         mend = "Nothing is taken in while an older vault lies here. Put the newest one back: an edit is taken in then."
         for problem in [problem for problem in self.problems if problem.code in _NOT_TAKEN]:
@@ -144,6 +147,14 @@ class Examination:
             self.problems.remove(problem)
             told = message if problem.code == "edited_outside" else problem.message
             self.problems.add(replace(problem, message=told, mend=mend))
+
+    def _explain_hindered(self) -> None:
+        """Say of files that are not taken in which mend comes first."""
+        hindering = {problem.code for problem in self.problems if problem.code in _HINDERING}
+        for problem in [problem for problem in self.problems if hindering and problem.code in _NOT_TAKEN]:
+            mend = f"Mend {min(hindering)} first; then any onrecord command takes it in."
+            self.problems.remove(problem)
+            self.problems.add(replace(problem, mend=mend))
 
     def run(self, session: Session, sources: Iterable[Source], wanted: frozenset[str]) -> None:
         """Ask the sources that any wanted check needs."""

@@ -18,6 +18,7 @@ from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
 from onrecord.app.standing import is_kept, name_behind, name_pending, name_told
+from onrecord.app.untaken import assume_stamp
 from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import NotFoundError, OnRecordError
 from onrecord.domain.filenames import fold_path
@@ -138,7 +139,10 @@ def _check_file(
     except (NotFoundError, OnRecordError) as error:
         yield Problem(state.path, 0, "not_a_regular_file", Severity.WARNING, error.reason, error.hint)
         return
-    if stamp is None:
+    if stamp is None and assume_stamp(session, reader, state, data) is not None:
+        yield _name_edited(state.path)
+        head = None
+    elif stamp is None:
         yield Problem(state.path, 0, "unknown_file", Severity.WARNING, "not taken in yet", "Run `onrecord reindex`.")
         head = None
     else:
@@ -218,12 +222,16 @@ def _list_new_lines(session: Session, reader: IndexReader, draft: VersionDraft, 
     return [number for number, line in lines if line.strip() and line.strip() not in known]
 
 
+def _name_edited(path: str) -> Problem:
+    message = "edited outside and not taken in yet"
+    return Problem(path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
+
+
 def _check_version(
     session: Session, head: VersionHead, state: FileState, stamp: FileStamp, data: bytes
 ) -> Iterator[Problem]:
     if not is_unchanged(state, stamp) and hashlib.sha256(data).digest() != stamp.sha256:
-        message = "edited outside and not taken in yet"
-        yield Problem(state.path, 0, "edited_outside", Severity.WARNING, message, "Run any onrecord command.")
+        yield _name_edited(state.path)
         return
     is_held = session.store.is_waiting(head.ref) or holds_version(session, head, stamp)
     behind = None if is_held else name_behind(session, stamp, data, head.version, head.ref)

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from onrecord.domain.errors import LockTimeoutError, StorageFailedError
 
@@ -21,7 +21,6 @@ else:
 _POLL_FIRST_S = 0.002
 _POLL_MAX_S = 0.05
 _HOLDER_MAX_BYTES = 512
-_CANNOT_WRITE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.ENOENT})
 
 
 def _try_lock(fd: int) -> bool:
@@ -110,11 +109,8 @@ class VaultLock:
         # Another name of the file may lie anywhere, and a lock is as good without a name in it.
         if os.fstat(self._fds[0]).st_nlink > 1:
             return
-        try:
+        with suppress(OSError):
             os.pwrite(self._fds[0], text.ljust(_HOLDER_MAX_BYTES), 0)
-        except OSError as error:
-            if error.errno not in _CANNOT_WRITE | {errno.EBADF}:
-                raise
 
     def _describe_holder(self) -> str:
         try:

@@ -86,7 +86,12 @@ def print_reply(operation: str, reply: Reply, *, as_json: bool) -> None:
     sys.stdout.flush()
     for warning in reply.warnings:
         print(show_line(f"warning: {warning}"), file=sys.stderr)
+    # What doctor found stands among its findings already.
+    data: Data = reply.data
+    told = {item["code"] for item in data["findings"]} if operation == "doctor" else set()
     for degraded in reply.degraded:
+        if degraded.reason in told:
+            continue
         print(show_line(f"degraded: {degraded.reason}. {degraded.mend}".rstrip()), file=sys.stderr)
     for notice in reply.notices:
         print(show_line(f"notice: {notice.get('kind', '')}: {notice.get('call', '')}"), file=sys.stderr)
