@@ -238,7 +238,7 @@ REPLAY: Final = Operation(
 )
 VERIFY: Final = Operation(
     "verify",
-    "Check tree, signatures, versions and files.",
+    "Check tree, signatures, versions and files. L1: all agrees with itself; L2: a signature covers it, too.",
     (),
     (
         "verdict", "logs",
