@@ -77,3 +77,22 @@ def test_init_where_no_folder_can_be_is_refused_as_input(onrecord: CommandLine, 
     assert (done.status, done.error["code"], done.error["field"]) == (2, "invalid_input", "dir")
     assert str(tmp_path / place) in done.error["hint"]
     assert (tmp_path / "file").read_text() == "a file of the user"
+
+
+def test_a_configuration_that_may_not_be_read_is_to_be_opened_and_not_to_be_written_anew(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    assert run_without_override(str(vault), "init").status == 0
+    path = vault / "onrecord.toml"
+    path.chmod(0)
+    try:
+        refused = run_without_override(str(vault), "remember", "word").error
+        (found,) = (
+            item for item in run_without_override(str(vault), "doctor").data["findings"] if item["path"] == path.name
+        )
+    finally:
+        path.chmod(0o600)
+    assert (refused["code"], found["code"]) == ("vault_offline", "vault_offline")
+    for mend in (refused["hint"], found["mend"]):
+        assert "permissions" in mend
+        assert not any(word in mend for word in ("copy", "anew", "back"))
+    assert run_without_override(str(vault), "doctor").status == 0

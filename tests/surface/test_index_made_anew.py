@@ -110,3 +110,19 @@ def test_a_record_is_found_at_home_and_where_it_is_also(tmp_path: Path) -> None:
         assert {name: sorted(list_found(vault, "tea", workspace=name)) for name in expected} == expected
         vault.reindex()
         assert {name: sorted(list_found(vault, "tea", workspace=name)) for name in expected} == expected
+
+
+def test_a_reindex_whose_index_no_other_call_can_use_fails_and_says_so(bare: CommandLine) -> None:
+    assert bare("init").status == 0
+    assert bare("remember", "first words").status == 0
+    assert bare("reindex").status == 0
+    (path,) = find_indexes().values()
+    for part in path.parent.glob("index.sqlite3*"):
+        part.unlink()
+    path.mkdir()
+    done = bare("reindex")
+    assert (done.status, done.data["documents"]) == (1, 1)
+    assert [item["reason"] for item in done.envelope["degraded"]] == ["index_in_memory"]
+    assert "exit status 1" in bare("help", "reindex").data["doc"]
+    path.rmdir()
+    assert bare("reindex").status == 0

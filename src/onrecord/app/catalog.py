@@ -287,7 +287,10 @@ STATUS: Final = Operation(
     ),
 )  # fmt: skip
 REINDEX: Final = Operation(
-    "reindex", "Make the index anew from the files and the versions store.", (), ("documents", "files")
+    "reindex",
+    "Make the index anew from the files and the versions store; exit status 1 where it could be made in memory alone.",
+    (),
+    ("documents", "files"),
 )
 HELP: Final = Operation(
     "help", "Explain one operation.",

@@ -39,7 +39,7 @@ CHECKS: Final = (
         "onrecord.toml is there and names this vault",
         (
             Code("vault_offline", (_CRITICAL,), "`onrecord.toml` is absent, cannot be read or names another vault",
-                 "Put onrecord.toml back from a copy of the vault."),
+                 "Put onrecord.toml back from a copy of the vault; where its permissions are at fault, mend them."),
         ),
     ),
     Check(

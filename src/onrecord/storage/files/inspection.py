@@ -93,7 +93,7 @@ def inspect_vault(vault: Disk, config: VaultConfig, known: str) -> Iterator[Prob
         mend = "Put onrecord.toml back from a copy of the vault."
         if known:
             mend = f'Put onrecord.toml back from a copy, or write it anew: format = {FORMAT}, vault = "{known}".'
-        yield Problem(CONFIG_NAME, 0, "vault_offline", Severity.CRITICAL, config.problem, mend)
+        yield Problem(CONFIG_NAME, 0, "vault_offline", Severity.CRITICAL, config.problem, config.mend or mend)
     for name in config.unknown:
         message = f"unknown key {name[:80]!r}; it has no effect"
         yield Problem(CONFIG_NAME, 0, "unknown_setting", Severity.WARNING, message, "Correct or remove it.")

@@ -98,7 +98,7 @@ class Installation:
 def find_obstacle(config: VaultConfig) -> OnRecordError | None:
     """Return what `onrecord.toml` alone says against writing, None for nothing."""
     if not config.vault:
-        return VaultOfflineError(config.problem)
+        return VaultOfflineError(config.problem, hint=config.mend)
     if config.format > FORMAT:
         return NewerFormatError("the vault has a newer format than this program knows")
     return VaultOfflineError(config.problem) if config.problem else None

@@ -30,6 +30,7 @@ README_NAME = "README.md"
 MACHINE_FOLDER = ".onrecord"
 FORMAT = 1
 TEMPORARY_CONFIG_NAME = ".onrecord.toml.tmp"
+_OPEN_CONFIG = "Let the user who runs onrecord read onrecord.toml: mend its permissions, and leave its words alone."
 INCOMPLETE = "onrecord.toml is here, but .onrecord is not: the rest of the vault has still to come, or is lost"
 
 _KEYS = frozenset({"format", "vault", "created", "settings"})
@@ -56,6 +57,7 @@ class VaultConfig:
         settings: The table `[settings]`.
         problem: Why the file cannot be used; the vault is offline then.
         unknown: Top-level keys that mean nothing here, in order.
+        mend: What mends the problem where the words of the file are not to be changed; empty elsewhere.
     """
 
     vault: VaultId
@@ -63,6 +65,7 @@ class VaultConfig:
     settings: dict[str, object]
     problem: str = ""
     unknown: tuple[str, ...] = ()
+    mend: str = ""
 
 
 def is_vault(folder: str) -> bool:
@@ -173,7 +176,9 @@ def _read_config(folder: str) -> VaultConfig:
     except FileNotFoundError:
         return VaultConfig(offline, 0, {}, "onrecord.toml is absent")
     except OSError as error:
-        return VaultConfig(offline, 0, {}, f"onrecord.toml cannot be read: {os.strerror(error.errno or 0)}")
+        problem = f"onrecord.toml cannot be read: {os.strerror(error.errno or 0)}"
+        mend = _OPEN_CONFIG if error.errno in (errno.EACCES, errno.EPERM) else ""
+        return VaultConfig(offline, 0, {}, problem, mend=mend)
     except (ValueError, RecursionError) as error:
         return VaultConfig(offline, 0, {}, f"onrecord.toml cannot be read: {error}")
     vault, number, settings = shape.get("vault"), shape.get("format"), shape.get("settings", {})

@@ -32,14 +32,15 @@ def adopt_vault(call: Call) -> tuple[Reply, int]:
 
 
 def rebuild_index(call: Call) -> tuple[Reply, int]:
-    """Run `reindex`."""
+    """Run `reindex`; an index that only this call had, in memory, is none that was made."""
 
     def make_anew(session: Session) -> Reply:
         with show_progress("indexing", is_quiet=call.as_json) as progress:
             session.on_progress = progress
             return rebuild(session)
 
-    return call.use_vault(make_anew, is_index_needed=False), 0
+    reply = call.use_vault(make_anew, is_index_needed=False)
+    return reply, 1 if any(item.reason == "index_in_memory" for item in reply.degraded) else 0
 
 
 def show_settings(call: Call) -> tuple[Reply, int]:
