@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import astuple
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,8 @@ from onrecord.app.session import Session
 from onrecord.app.settle import list_conflicts
 from onrecord.app.update import update
 from onrecord.app.verify import verify
-from tests.fault.test_git_transport import Clone, check, first, second
+from onrecord.ports.store import MARKING, VersionRow
+from tests.fault.test_git_transport import Clone, check, clone, first, second
 
 __all__ = ["first", "second"]  # fixtures
 
@@ -29,6 +31,32 @@ PLACE = "memories/default/Staging.md"
 
 def make(item: Clone, text: str) -> str:
     return str(item.call(lambda session: remember(session, {"text": text, "title": "Staging"}).data["id"]))
+
+
+def join(one: Clone, other: Clone) -> None:
+    """Let git merge what the other clone committed; both files have marks then."""
+    for item in (one, other):
+        item.commit()
+    other_head = other.git("rev-parse", "HEAD").strip()
+    one.git("pull", "-q", "--no-rebase", "--no-edit", str(other.vault), "main", may_fail=True)
+    assert (one.vault / PLACE).read_bytes().count(b"<<<<<<<") >= 1
+    assert other.git("rev-parse", "HEAD").strip() == other_head
+
+
+def find_ids(item: Clone, word: str) -> list[str]:
+    hits = item.call(lambda session: find(session, {"query": word}).data["results"])
+    return [hit["id"] for hit in json.loads(json.dumps(hits))]
+
+
+def list_own_texts(item: Clone, record: str) -> list[str]:
+    """Return what each version of a memory says, but for marked files that are kept as they are."""
+
+    def read_all(session: Session) -> list[str]:
+        rows = [row for head in session.store.list_logs() for row in session.store.read_rows(head.log)]
+        versions = [row for row in rows if isinstance(row, VersionRow) and row.draft.id == record]
+        return [row.draft.data.decode() for row in versions if row.actor != MARKING]
+
+    return item.call(read_all)
 
 
 def list_codes(session: Session) -> list[tuple[str, str]]:
@@ -61,8 +89,7 @@ def test_each_of_two_joined_memories_keeps_its_text_and_is_found(
             assert [reason for reason, _ in map(astuple, reply.degraded)] == ["merge_marks"]
             assert all(one in reply.degraded[0].mend for one in ids)
             assert item.read(record).startswith(word)
-            texts = [text for _, text in item.list_versions(record) if "<<<<<<<" not in text]
-            assert all(text.startswith(word) for text in texts)
+            assert all(word in text for text in list_own_texts(item, record))
         assert item.call(lambda session: list_conflicts(session, {}).data["conflicts"]) == []
 
 
@@ -113,3 +140,57 @@ def test_an_update_of_a_joined_memory_writes_over_no_marks(first: Clone, ids: tu
     assert first.read(ids[1]) == "banana words, changed"
     assert first.read(ids[1], "path") != PLACE
     assert first.read(ids[0]).startswith("apple")
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_memory_and_a_plain_note_of_another_machine_are_two(
+    first: Clone, second: Clone, is_ours: bool, is_known: bool
+) -> None:
+    note = "# Quarterly budget\n\nbanana bread for everybody\n"
+    record = make(first, "apple words\nmore of them")
+    (second.vault / PLACE).write_text(note)
+    if is_known:
+        assert len(find_ids(second, "banana")) == 1
+    one, other = (first, second) if is_ours else (second, first)
+    join(one, other)
+    assert one.call(lambda session: list_conflicts(session, {}).data["conflicts"]) == []
+    assert find_ids(one, "apple") == [record]
+    if is_known:
+        (noted,) = find_ids(one, "banana")
+        assert noted != record
+        found = one.call(list_codes)
+        assert [code for code, _ in found] == ["merge_marks"]
+        assert noted in found[0][1]
+    assert not any("banana" in text for text in list_own_texts(one, record))
+
+
+def test_an_edit_of_the_other_memory_between_the_marks_stands_against_what_that_says(
+    first: Clone, second: Clone
+) -> None:
+    ids = make(first, "apple words\nmore of them"), make(second, "banana words\nmore of those")
+    path = second.vault / PLACE
+    path.write_text(path.read_text().replace("banana words", "banana words\nand zucchini"))
+    join(first, second)
+    (conflict,) = first.call(lambda session: list_conflicts(session, {}).data["conflicts"])  # type: ignore[misc]
+    assert ids[1] in json.dumps(conflict)
+    texts = [text for _, text in first.list_versions(ids[1])]
+    assert any("zucchini" in text for text in texts)
+    assert not any("zucchini" in text for text in list_own_texts(first, ids[0]))
+
+
+def test_marks_within_marks_of_three_memories_are_told_with_all_of_them(
+    first: Clone, second: Clone, tmp_path: Path
+) -> None:
+    third = clone(first, tmp_path, "third")
+    made = {"apple": make(first, "apple words\nof all"), "banana": make(second, "banana words\nof all")}
+    made["cherry"] = make(third, "cherry words\nof all")
+    join(first, second)
+    join(first, third)
+    assert (first.vault / PLACE).read_bytes().count(b"<<<<<<<") >= 2
+    for word, record in made.items():
+        assert find_ids(first, word) == [record]
+        assert all(word in text for text in list_own_texts(first, record))
+    found = first.call(list_codes)
+    assert [code for code, _ in found] == ["merge_marks"]
+    assert all(record in found[0][1] for record in made.values())

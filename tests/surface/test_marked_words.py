@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,10 +110,8 @@ def test_a_memory_that_tells_of_marks_is_edited_like_any_other(tmp_path: Path) -
 def test_lines_like_marks_that_become_words_are_told_when_they_do_and_by_doctor(tmp_path: Path, nested: str) -> None:
     home = Home(tmp_path)
     told = MARKS.format(**WORDS)
-    is_first = not nested
-    text = f"before\n{told}" if is_first else told.replace("=======", f"=======\n{nested}", 1)
-    path = home.place("New") if is_first else home.place("Plan")
-    path.write_text(text if is_first else f"{path.read_text()}\n{text}")
+    path = home.place("New")
+    path.write_text("before\n" + told.replace("=======\n", f"=======\n{nested}", 1))
     warnings = [warning for warning in take_in(home) if "look like marks" in warning]
     assert len(warnings) == 1
     assert path.name in warnings[0]
@@ -125,6 +124,47 @@ def test_lines_like_marks_that_become_words_are_told_when_they_do_and_by_doctor(
     home.take_in()
     findings = diagnose(home.session, {}).data["findings"]
     assert not [item for item in findings if item["code"] == "merge_marks"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("is_plain", [False, True])
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "<<<<<<< HEAD\nline 4 ours\n=======\n<<<<<<< HEAD\nkiwi\n=======\nkea\n>>>>>>> c\n>>>>>>> b",
+        "<<<<<<< HEAD\nline 4 ours\n=======\n<<<<<<<< HEAD:a.md\nkiwi\n========\nkea\n>>>>>>>> c:b.md\n>>>>>>> b",
+    ],
+)
+def test_marks_within_marks_are_nobodys_words_and_the_file_is_kept_as_it_is(
+    tmp_path: Path, marked: str, is_plain: bool
+) -> None:
+    home = Home(tmp_path, is_plain=is_plain)
+    before = home.place("Plan").read_text()
+    home.place("Plan").write_text(before.replace("line 4 of the plan", marked))
+    data = home.place("Plan").read_bytes()
+    for _ in range(2):
+        home.take_in()
+        assert "line 4 of the plan" in str(read(home.session, {"id": home.record}).data["text"])
+        assert find(home.session, {"query": "kiwi"}).data["results"] == []
+        assert list_kept(home).count(data) == 1
+        assert home.list_open() == []
+        findings = diagnose(home.session, {}).data["findings"]
+        files = [item["code"] for item in findings if item["check"].startswith("files.")]  # type: ignore[attr-defined]
+        assert files == ["merge_marks"]
+        home.open_anew()
+    home.place("Plan").write_text(before.replace("line 4 of the plan", "kea"))
+    home.take_in()
+    assert "kea" in str(read(home.session, {"id": home.record}).data["text"])
+    check_verifies(home.session)
+
+
+def test_marks_of_more_characters_are_marks(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    mark(home)
+    path = home.place("Plan")
+    path.write_text(re.sub(r"^([<|=>]{7})", lambda found: found[1][0] * 8, path.read_text(), flags=re.MULTILINE))
+    home.take_in()
+    assert "line 4 of the plan" in str(read(home.session, {"id": home.record}).data["text"])
+    assert len(home.list_open()) == 1
 
 
 def test_marks_that_are_saved_while_a_write_is_placed_are_kept_and_merged_into_nothing(tmp_path: Path) -> None:

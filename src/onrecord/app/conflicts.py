@@ -27,7 +27,7 @@ from onrecord.domain.conflict import (
 from onrecord.domain.errors import DamagedError, LimitExceededError, NotWritableError
 from onrecord.domain.ids import RecordId
 from onrecord.domain.limits import CONFLICT_SIDES
-from onrecord.domain.merge_marks import split_marked
+from onrecord.domain.merge_marks import has_marks
 from onrecord.domain.record import KeyValue, read_record, render_record
 from onrecord.domain.redaction import redact
 from onrecord.domain.trust import choose_weakest
@@ -152,7 +152,7 @@ def _attend_one(
     ours, theirs = sides
     if says_the_same(ours.draft.data, theirs.draft.data, session.yaml):
         return None
-    if may_merge and theirs.actor == DISPLACING and split_marked(theirs.draft.data) is None:
+    if may_merge and theirs.actor == DISPLACING and not has_marks(theirs.draft.data):
         merged = _merge(session, unit, reply, current, ours, theirs)
         if merged:
             reply.warnings.append(f"an edit made outside of {head.id} was merged into it as version {merged}")

@@ -20,7 +20,7 @@ from onrecord.app.stamps import hash_data
 from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.filenames import fold_path
 from onrecord.domain.ids import RecordId
-from onrecord.domain.merge_marks import split_marked
+from onrecord.domain.merge_marks import has_marks
 from onrecord.domain.record import read_record
 from onrecord.ports.index import FileStamp, IndexReader
 from onrecord.ports.store import FileState
@@ -132,7 +132,7 @@ class Intake:
 
     def _is_own_edit(self, reader: IndexReader, found: Found, stamp: FileStamp) -> bool:
         """Tell whether a known place has a new text of its own memory, whatever the other files are."""
-        if not _has_one_file(reader, stamp.record, stamp) or split_marked(found.data, in_code=True) is not None:
+        if not _has_one_file(reader, stamp.record, stamp) or has_marks(found.data, in_code=True):
             return False
         claim = found.record.claimed_id
         if claim is not None:
@@ -146,11 +146,7 @@ class Intake:
 def _is_moved(session: Session, reader: IndexReader, found: Found, record: RecordId) -> bool:
     """Tell whether a file at an unknown place is a record's only one, with its inode, and the old place is empty."""
     stamps = reader.find_files_of(record)
-    if (
-        len(stamps) != 1
-        or not _has_one_file(reader, record, stamps[0])
-        or split_marked(found.data, in_code=True) is not None
-    ):
+    if len(stamps) != 1 or not _has_one_file(reader, record, stamps[0]) or has_marks(found.data, in_code=True):
         return False
     is_same = _inode_of(stamps[0]) == _inode_of(found.state)
     return is_same and session.store.stat_file(stamps[0].path) is None

@@ -7,8 +7,9 @@ between those of the base, is of no side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from onrecord.app.between_marks import is_of_another, make_side
+from onrecord.app.between_marks import is_of_another, make_side, name_other
 from onrecord.app.closing import close_ended
 from onrecord.app.conflicts import open_conflict
 from onrecord.app.copies import plan_aside
@@ -19,7 +20,7 @@ from onrecord.app.judging import has_bytes
 from onrecord.app.merging import list_parents
 from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, list_record_stamps, stamp_file
-from onrecord.app.standing import is_marked, name_marked, name_told
+from onrecord.app.standing import is_marked, list_joined, name_marked, name_told
 from onrecord.domain.ancestry import find_nearest_common
 from onrecord.domain.branches import says_the_same
 from onrecord.domain.errors import DamagedError, NewerFormatError
@@ -30,25 +31,33 @@ from onrecord.ports.index import FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import MARKING, Actor, Change, VersionRow, WriteUnit
 
 
-def find_sides(session: Session, reader: IndexReader, found: Found, head: VersionHead) -> Sides | None:
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """That git left marks in a file: what they stand between, None where no side is to be told apart."""
+
+    sides: Sides | None
+
+
+def find_marks(session: Session, reader: IndexReader, found: Found, head: VersionHead) -> Marks | None:
     """Return what git's marks in a memory's file stand between, None where there are none.
 
     A note may tell of marks: in fenced code, where they are git's own only if a side of them is a version that was
-    there; and anywhere, if the current version has marks at as many places.
+    there; and anywhere, if the current version has marks, and at as many places where they are to be told apart. A
+    conflict has no sides of its own.
     """
     sides, whole = split_marked(found.data), split_marked(found.data, in_code=True)
     if whole is not None and whole != sides:
         versions = reader.list_versions(head.id)
         files = [make_side(session, found, head, data) for data in (whole.ours, whole.theirs)]
         if any(has_bytes(session, version, side) for version in versions for side in files):
-            return whole
-    told = _split_version(session, head) if sides is not None else None
-    return None if sides is None or (told is not None and told.count >= sides.count) else sides
-
-
-def _split_version(session: Session, head: VersionHead) -> Sides | None:
+            return Marks(whole if head.kind != "conflict" else None)
+    if not has_marks(found.data):
+        return None
     row = _read_row(session, head.ref)
-    return split_marked(row.draft.data) if row is not None else None
+    told = split_marked(row.draft.data) if row is not None else None
+    if sides is None or head.kind == "conflict":
+        return Marks(None) if row is None or not has_marks(row.draft.data) else None
+    return None if told is not None and told.count >= sides.count else Marks(sides)
 
 
 def _read_row(session: Session, ref: EntryRef) -> VersionRow | None:
@@ -86,19 +95,19 @@ def tell_given_way(session: Session, stamps: Iterable[FileStamp], reply: Reply) 
             reply.warnings.append(f"{stamp.path} had marks of an unfinished merge and was written over{told}")
 
 
-def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHead, sides: Sides, reply: Reply) -> int:
+def keep_marked(session: Session, unit: WriteUnit, found: Found, head: VersionHead, marks: Marks, reply: Reply) -> int:
     """Keep both sides of a marked file, and the file as it is, as versions that are never current, each once.
 
-    A side that is another memory is no version of this one. The file stays as it is. Its stamp says that it holds
-    another version than the current one, so that the memory is shown from the versions store until the file is mended
-    or the conflict is settled.
+    A side that is another memory is no version of this one, but an edit of that one where its bytes are not known. The
+    file stays as it is. Its stamp says that it holds another version than the current one, so that the memory is shown
+    from the versions store until the file is mended or the conflict is settled.
 
     Args:
         session: The opened vault.
         unit: The right to write.
         found: The file, marks included.
         head: The current version of its memory.
-        sides: What the marks stand between.
+        marks: What the marks stand between.
         reply: As of `Session.publish`.
 
     Returns:
@@ -107,11 +116,13 @@ def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHea
     Raises:
         NotWritableError: what was not stored is kept at the next look.
     """
-    is_one = says_the_same(sides.ours, sides.theirs, session.yaml)
-    both = [make_side(session, found, head, data) for data in (sides.ours, sides.theirs)]
+    sides = marks.sides
+    both = [make_side(session, found, head, data) for data in (sides.ours, sides.theirs)] if sides is not None else []
     with session.index.read() as reader:
         others = [side for side in both if is_of_another(session, reader, side, head)]
+        named = [(side, name_other(session, reader, side, head)) for side in others]
         before = list_marked(session, reader, found, list_record_stamps(reader, head.id))
+    is_one = sides is not None and says_the_same(sides.ours, sides.theirs, session.yaml)
     files = [side for side in (both[:1] if is_one and not others else both) if side not in others]
     # What the marks stood between in this file before is gone on with, so that its conflict has nothing more to tell.
     older = [before] if len(files) == 1 else [before[:1], before[1:]] if len(before) == 2 else []
@@ -122,13 +133,28 @@ def keep_sides(session: Session, unit: WriteUnit, found: Found, head: VersionHea
     stamp = stamp_file(found.state, head.id, found.data, session.clock.read().wall_us * 1_000, other)
     session.index.apply(IndexBatch(files=[stamp]))
     close_ended(session, unit, reply, head.id)
-    told = f"it is kept as it is: {name_reading(head.id, whole)}"
-    if others:
-        joined = name_marked(found.state.path, [side.record.claimed_id or head.id for side in (*files, *others)])
-        reply.warnings.append(f"{joined.path}: {joined.message}. {joined.mend} The file {told.removeprefix('it ')}")
-    else:
-        reply.warnings.append(f"{found.state.path} has marks of an unfinished merge; the memory keeps its text, {told}")
-    return made + also_made
+    made += also_made + sum(_keep_edit(session, unit, side, of_it, reply) for side, of_it in named if of_it is not None)
+    _tell_kept(session, stamp, name_reading(head.id, whole), reply)
+    return made
+
+
+def _keep_edit(session: Session, unit: WriteUnit, side: Found, head: VersionHead, reply: Reply) -> int:
+    """Keep an edit of another memory that a side is: it stands against what that memory says."""
+    if head.kind in ("event", "conflict") or head.status == "retired":
+        return 0
+    kept, made = _keep_each(session, unit, [side], head, Actor(), reply)
+    if made:
+        _open_between(session, unit, [head.ref, *kept], reply)
+    return made
+
+
+def _tell_kept(session: Session, stamp: FileStamp, whole: str, reply: Reply) -> None:
+    with session.index.read() as reader:
+        joined = list_joined(session, reader, stamp)
+    found = name_marked(stamp.path, joined)
+    told = f"; it is kept as it is: {whole}"
+    mend = f". {found.mend}" if len(joined) > 1 else ""
+    reply.warnings.append(f"{found.path}: {found.message}{told}{mend}")
 
 
 def _keep_each(

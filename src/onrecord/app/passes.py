@@ -11,7 +11,7 @@ from onrecord.app.identity import BATCH_BYTES, BATCH_COUNT, Found, Identities, I
 from onrecord.app.indexing import build_version
 from onrecord.app.judging import Judgement, judge_file
 from onrecord.app.leaving import has_vanished, is_stray, list_left_places
-from onrecord.app.marked import find_sides, keep_sides, tell_words
+from onrecord.app.marked import Marks, find_marks, keep_marked, tell_words
 from onrecord.app.moves import record_moves, record_strays
 from onrecord.app.pending import build_loose, find_awaited
 from onrecord.app.proposals import Requests
@@ -21,7 +21,6 @@ from onrecord.app.session import Reply, Session
 from onrecord.app.stamps import hash_data, is_as_stamped, stamp_file
 from onrecord.domain.copy_names import is_named_copy
 from onrecord.domain.ids import EntryRef, RecordId
-from onrecord.domain.merge_marks import Sides
 from onrecord.domain.record import read_record
 from onrecord.ports.index import Document, FileStamp, IndexBatch, IndexReader, VersionHead
 from onrecord.ports.store import Actor, Change, FileState, VersionRow, WriteUnit
@@ -100,7 +99,7 @@ class Pass:
         self._may_hold = may_hold
         self._is_settled = is_settled
         self.held: list[FileState] = []
-        self._marked: list[tuple[Found, VersionHead, Sides]] = []
+        self._marked: list[tuple[Found, VersionHead, Marks]] = []
         self._pending = _Pending([], [], [], [])
         self._fresh: list[FileStamp] = []
         self._left: list[str] = []
@@ -155,12 +154,12 @@ class Pass:
     def _holds_marks(self, reader: IndexReader, found: Found, identity: Identity) -> bool:
         """Tell whether git left its marks in a memory's file; its sides are then kept when the pass ends."""
         head = reader.get_current(identity.known) if identity.known is not None else None
-        may_hold = head is not None and head.kind not in ("event", "conflict")
-        sides = find_sides(self._session, reader, found, head) if head is not None and may_hold else None
-        if head is None or sides is None:
+        may_hold = head is not None and head.kind != "event"
+        marks = find_marks(self._session, reader, found, head) if head is not None and may_hold else None
+        if head is None or marks is None:
             return False
         self.identities.assign(found.state.path, head.id)
-        self._marked.append((found, head, sides))
+        self._marked.append((found, head, marks))
         return True
 
     def _settle_retired(self, reader: IndexReader, found: Found, identity: Identity) -> Identity | None:
@@ -277,9 +276,9 @@ class Pass:
         if self._fresh or self._left or self._dropped:
             batch = IndexBatch(self._loose, files=self._fresh, removed_files=self._left, dropped=self._dropped)
             self._session.index.apply(batch)
-        for found, head, sides in self._marked:
+        for found, head, marks in self._marked:
             self._session.settling.clear(found.state.path)
-            self._made += keep_sides(self._session, self._unit, found, head, sides, self._reply)
+            self._made += keep_marked(self._session, self._unit, found, head, marks, self._reply)
         if self.held:
             self._made += _take_held(self._session, self._unit, self.held, self._reply, is_settled=self._is_settled)
         return self._made

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from onrecord.app.arrivals import name_loose
 from onrecord.app.content import FilePlace
-from onrecord.app.edits import is_edit_of
 from onrecord.app.identity import Found
 from onrecord.app.indexing import hash_text
 from onrecord.app.judging import has_bytes, name_kind
@@ -43,8 +42,8 @@ def find_awaited(session: Session, reader: IndexReader, found: Found, stamp: Fil
     """Return the entry that a file names and that has not arrived; None of a file that is not ahead of its row.
 
     It names an id and an entry of another log beyond what was taken in, and its bytes are those of no version. A file
-    that was changed in its place so that it names an unknown memory and still has the text of the one that it held is
-    ahead of nothing: its lines were changed by hand, as a sync program would not rename a memory.
+    that was changed in its place so that it names an unknown memory and still has the very words of the one that it
+    held is ahead of nothing: its lines were changed by hand, as a sync program would not rename a memory.
 
     Args:
         session: The opened vault.
@@ -62,8 +61,12 @@ def find_awaited(session: Session, reader: IndexReader, found: Found, stamp: Fil
         return None
     is_in_place = stamp is not None and (stamp.device, stamp.inode) == (found.state.device, found.state.inode)
     if stamp is not None and is_in_place and stamp.record != claim and reader.get_current(claim) is None:
-        return None if is_edit_of(session, reader, stamp.record, found.record.text) else by
+        return None if hash_text(found.record.text) in _list_texts(reader, stamp.record) else by
     return by
+
+
+def _list_texts(reader: IndexReader, record: RecordId) -> set[bytes]:
+    return {version.text_sha256 for version in reader.list_versions(record)}
 
 
 def build_loose(session: Session, reader: IndexReader, found: Found) -> Document:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
+from onrecord.app.edits import is_edit_of
+from onrecord.app.indexing import hash_text
 from onrecord.app.session import Session
 from onrecord.app.stamps import hash_data
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
@@ -19,6 +23,7 @@ from onrecord.ports.store import MARKING
 FILE_BEHIND = "file_behind"
 PENDING_SYNC = "pending_sync"
 MERGE_MARKS = "merge_marks"
+_ID_LINE: Final = re.compile(rb"^id: ([0-9a-z]{12})\r?$", re.MULTILINE)
 CONFLICTS = f"{KIND_FOLDERS['conflict']}/"
 
 
@@ -71,22 +76,52 @@ def is_marked(session: Session, stamp: FileStamp) -> bool:
     return row.actor == MARKING or hash_data(row.draft.data) != stamp.sha256
 
 
-def list_side_ids(session: Session, path: str, data: bytes) -> list[RecordId]:
-    """Return the ids that the sides of a file with git's marks name, ours first; none of a file without marks."""
-    sides = split_marked(data, in_code=True)
-    files = (sides.ours, sides.theirs) if sides is not None else ()
-    claims = (read_record(side, path, session.yaml).claimed_id for side in files)
-    return list(dict.fromkeys(claim for claim in claims if claim is not None))
+def name_side(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> RecordId | None:
+    """Return which other memory a side of a marked file is; None where it is of its own, or of none that is known.
+
+    Args:
+        session: The opened vault.
+        reader: Reads the index.
+        stamp: Of the marked file; its record is the file's own memory.
+        data: The side.
+    """
+    record = read_record(data, stamp.path, session.yaml)
+    named = record.claimed_id
+    if named is not None:
+        return named if named != stamp.record and reader.get_current(named) is not None else None
+    for head in reader.find_by_text(None, hash_text(record.text)):
+        if head.id == stamp.record or head.path != stamp.path:
+            continue
+        row = session.store.read_row(head.ref)
+        if row is not None and row.draft.data == data and not may_be_one(session, reader, stamp, data):
+            return head.id
+    return None
+
+
+def may_be_one(session: Session, reader: IndexReader, stamp: FileStamp, data: bytes) -> bool:
+    """Tell whether a side without an id may be a text of the file's own memory, or of its twin: both without one."""
+    head = reader.get_current(stamp.record)
+    row = session.store.read_row(head.ref) if head is not None else None
+    if head is None or row is None:
+        return True
+    has_id = read_record(row.draft.data, head.path, session.yaml).claimed_id is not None
+    return not has_id and is_edit_of(session, reader, head.id, read_record(data, stamp.path, session.yaml).text)
 
 
 def list_joined(session: Session, reader: IndexReader, stamp: FileStamp) -> list[RecordId]:
     """Return the memories that the sides of a file with git's marks are, that of the file first."""
     try:
-        named = list_side_ids(session, stamp.path, session.store.read_file(stamp.path))
+        data = session.store.read_file(stamp.path)
     except (NotFoundError, StorageFailedError):
-        named = []
-    others = (one for one in named if one != stamp.record and reader.get_current(one) is not None)
-    return [stamp.record, *others]
+        return [stamp.record]
+    sides = split_marked(data, in_code=True)
+    if sides is not None:
+        named = (name_side(session, reader, stamp, side) for side in (sides.ours, sides.theirs))
+    else:  # marks within marks: lines alone tell who is in it
+        lines = (match[1].decode() for match in _ID_LINE.finditer(data))
+        named = (RecordId(line) if reader.get_current(RecordId(line)) is not None else None for line in lines)
+    others = (one for one in named if one is not None and one != stamp.record)
+    return list(dict.fromkeys((stamp.record, *others)))
 
 
 def find_between(session: Session, reader: IndexReader, head: VersionHead) -> FileStamp | None:
@@ -94,11 +129,7 @@ def find_between(session: Session, reader: IndexReader, head: VersionHead) -> Fi
     stamp = reader.get_file(head.path)
     if stamp is None or stamp.record == head.id or not is_marked(session, stamp):
         return None
-    try:
-        data = session.store.read_file(stamp.path)
-    except (NotFoundError, StorageFailedError):
-        return None
-    return stamp if head.id in list_side_ids(session, stamp.path, data) else None
+    return stamp if head.id in list_joined(session, reader, stamp) else None
 
 
 def name_marked(path: str, memories: Sequence[RecordId] = ()) -> Problem:

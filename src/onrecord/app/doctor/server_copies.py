@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from onrecord.app.proposals import Copies
 from onrecord.app.session import Session
-from onrecord.domain.merge_marks import split_marked
+from onrecord.domain.merge_marks import has_marks
 from onrecord.domain.problem import Problem, Severity
 from onrecord.domain.record import Record
 from onrecord.domain.server_keys import KeyChange
@@ -31,7 +31,7 @@ def check_copies(
     """
     copies = Copies(session, reader)
     is_other = record.claimed_id != head.id
-    if (not is_other and not copies.list_changes(head.id, record.server)) or split_marked(data) is not None:
+    if (not is_other and not copies.list_changes(head.id, record.server)) or has_marks(data):
         return
     written = copies.find_written(head.id, data)
     changes = copies.list_changes(head.id, record.server, written_as=written)
