@@ -11,6 +11,7 @@ from onrecord.app.find import find
 from onrecord.app.history import list_history
 from onrecord.app.read import read
 from onrecord.app.rebuild import rebuild
+from onrecord.app.remember import remember
 from onrecord.app.session import Session
 from onrecord.app.update import update
 from onrecord.domain.errors import AmbiguousIdError, NotFoundError, PendingSyncError
@@ -307,3 +308,33 @@ def test_the_history_of_a_memory_whose_ledger_alone_has_come_says_to_wait(machin
     with pytest.raises(NotFoundError) as caught:
         second.call(lambda session: list_history(session, {"id": made}))
     assert "Wait for the sync program" in caught.value.hint
+
+
+def test_a_file_that_is_written_in_place_before_its_history_waits_for_it(machines: tuple[Machine, Machine]) -> None:
+    first, second = machines
+    ids = [
+        str(machine.call(lambda session, text=text: remember(session, {"text": text, "title": "Staging"}).data["id"]))
+        for machine, text in zip(machines, ("apple words\nmore of them", "banana words\nmore of those"), strict=True)
+    ]
+    path = get_path(first, ids[0])
+    assert get_path(second, ids[1]) == path
+    (second.vault / path).write_bytes((first.vault / path).read_bytes())
+    second.clock.pass_s(60)
+    (hit,) = ask(second, "apple")
+    assert hit["pending_sync"] is True
+    for _ in range(2):
+        assert show(second, ids[1]).data["text"] == "banana words\nmore of those"
+        assert len(list_modes(second, ids[1])) == 1
+        bring_log(first, second)
+    (hit,) = ask(second, "apple")
+    assert hit["id"] == ids[0]
+
+
+def test_a_file_whose_id_and_entry_a_hand_made_up_stays_its_memorys(machines: tuple[Machine, Machine]) -> None:
+    first, _ = machines
+    record = str(first.remember("cherry words\nof the first")["id"])
+    path = first.vault / get_path(first, record)
+    text = path.read_text().replace(record, "0123456789ab").replace(first.log, "0123456789abcdef")
+    path.write_text(text)
+    (hit,) = ask(first, "cherry")
+    assert hit["id"] == record
