@@ -19,6 +19,7 @@ from onrecord.adapters.system import SystemIds
 from onrecord.app.adopt import adopt
 from onrecord.app.doctor.diagnosis import diagnose
 from onrecord.app.find import find
+from onrecord.app.log_losses import list_given_up
 from onrecord.app.read import read
 from onrecord.app.remember import remember
 from onrecord.app.session import Caller, Channel, Session
@@ -380,3 +381,20 @@ def test_status_calls_no_log_that_was_given_up_another_machine(place: Place) -> 
     data = describe_status(session, {}).data
     session.close()
     assert (data["machines"], data["logs_total"]) == (0, 2)
+
+
+def test_a_log_given_up_first_stays_given_up_when_the_log_that_said_so_is_given_up_too(place: Place) -> None:
+    given_up = set()
+    for _ in range(3):
+        session = place.open()
+        own = session.store.log
+        session.close()
+        shutil.rmtree(place.vault / ".onrecord" / own)
+        place.accept()
+        place.write("goes on")
+        given_up.add(own)
+        session = place.open()
+        check_verifies(session, may_differ=True)
+        assert list_given_up(session).keys() == given_up
+        assert describe_status(session, {}).data["machines"] == 0
+        session.close()

@@ -252,7 +252,7 @@ def _prepare(folder: str, keys: KeyMaker, ids: IdSource, rollback: Rollback, act
     carry_grants(folder, new)
     state = Disk(new)
     try:
-        write_adoption(state, rollback, actor)
+        write_adoption(state, rollback, actor, folder)
         state.sync_folder("")
     finally:
         state.close()
