@@ -194,3 +194,17 @@ def test_marks_within_marks_of_three_memories_are_told_with_all_of_them(
     found = first.call(list_codes)
     assert [code for code, _ in found] == ["merge_marks"]
     assert all(record in found[0][1] for record in made.values())
+
+
+def test_the_mend_of_a_memory_without_a_file_gives_it_one(first: Clone, second: Clone, ids: tuple[str, str]) -> None:
+    first.call(list_codes)
+    first.git("checkout", "--ours", PLACE)
+    findings = first.call(lambda session: json.loads(json.dumps(diagnose(session, {}).data["findings"])))
+    (mend,) = (item["mend"] for item in findings if item["code"] == "missing_file")
+    assert f"`onrecord update {ids[1]} --expect 1 --text -`" in mend
+    first.call(lambda session: update(session, {"id": ids[1], "text": "banana words", "expect": 1}))
+    assert not [code for code, _ in first.call(list_codes) if code == "missing_file"]
+    (first.vault / first.read(ids[1], "path")).unlink()
+    findings = first.call(lambda session: json.loads(json.dumps(diagnose(session, {}).data["findings"])))
+    (mend,) = (item["mend"] for item in findings if item["code"] == "missing_file")
+    assert f"`onrecord update {ids[1]} --expect 2 --text -`" in mend

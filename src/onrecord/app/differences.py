@@ -13,7 +13,15 @@ from onrecord.app.log_losses import list_given_up
 from onrecord.app.session import Session
 from onrecord.app.shut import count_below
 from onrecord.app.stamps import COPY_MARK
-from onrecord.app.standing import find_between, is_marked, list_joined, name_behind, name_marked, name_pending
+from onrecord.app.standing import (
+    find_between,
+    is_marked,
+    list_joined,
+    name_awaited,
+    name_behind,
+    name_marked,
+    name_pending,
+)
 from onrecord.app.untaken import assume_stamp
 from onrecord.domain.errors import DamagedError, NewerFormatError, NotFoundError, StorageFailedError
 from onrecord.domain.ids import EntryRef, LogId, RecordId, Seq
@@ -206,8 +214,8 @@ def _name_lost(
             message = f"the file of memory {record}, version {expected.version}, is gone"
             yield Difference(expected.path, "missing_file", message, record, expected.version, asked, "no file")
         else:
-            message = f"no file of memory {record} is here, which another machine wrote: it may be on its way"
-            mend = f"Wait for the sync program. Its text is in its history: `onrecord read {record}`."
+            head = shown[record]
+            message, mend = name_awaited(head) if head is not None else ("no file of this memory is here", "")
             yield Difference(expected.path, "missing_file", message, record, expected.version, asked, "no file", mend)
     counts, others = count_below(closed, hidden)
     for path, count in counts.items():

@@ -157,6 +157,21 @@ def name_told(path: str) -> Problem:
     return Problem(path, 0, MERGE_MARKS, Severity.INFO, message, mend)
 
 
+def name_rewriting(head: VersionHead) -> str:
+    """Return the call that gives a memory a file again, empty for one that no update writes."""
+    if head.kind in ("event", "conflict"):
+        return ""
+    return f"`onrecord update {head.id} --expect {head.version} --text -`, with what `onrecord read {head.id}` says"
+
+
+def name_awaited(head: VersionHead) -> tuple[str, str]:
+    """Return what is told of a memory of another machine whose file never was here, and what can be done."""
+    message = f"no file of memory {head.id} is here, which another machine wrote: it may be on its way"
+    way = name_rewriting(head)
+    told = f"Where none brings it, {way}, gives it a file." if way else f"`onrecord read {head.id}` has its text."
+    return message, f"Wait for the sync program. {told}"
+
+
 def name_pending(stamp: FileStamp, given_up: Mapping[LogId, range]) -> Problem:
     """Return the finding that a file is ahead of its row: which log it waits for, and since when it lies here.
 

@@ -17,7 +17,7 @@ from onrecord.app.places import is_unchanged
 from onrecord.app.refusals import read_bytes
 from onrecord.app.session import Session
 from onrecord.app.stamps import COPY_MARK
-from onrecord.app.standing import is_kept, name_behind, name_pending, name_told
+from onrecord.app.standing import is_kept, name_awaited, name_behind, name_pending, name_rewriting, name_told
 from onrecord.app.untaken import assume_stamp
 from onrecord.domain.copy_names import describe_copy
 from onrecord.domain.errors import NotFoundError, OnRecordError
@@ -68,7 +68,7 @@ def check_files(session: Session) -> Iterator[Problem]:
             if place.is_missing:
                 versions = reader.list_versions(head.id)
                 is_own = any(known.ref.log == session.store.log for known in versions)
-                yield _name_missing(session, head.path, versions) if is_own else _name_awaited(head.path, head.id)
+                yield _name_missing(session, head.path, versions, head) if is_own else _name_awaited(head)
         shut = [path for path in stamps if path not in present]
         shut += [head.path for head, place in forgotten if place.is_shut]
         yield from _name_closed(closed, shut)
@@ -98,7 +98,8 @@ def _check_missing(
     if head is not None and session.store.is_waiting(head.ref):
         return
     if is_transcript or not any(other in present for other in others):
-        yield _name_missing(session, path, [*reader.list_versions(stamp.record), *reader.list_turns(stamp.record)])
+        versions = [*reader.list_versions(stamp.record), *reader.list_turns(stamp.record)]
+        yield _name_missing(session, path, versions, head)
 
 
 def _list_forgotten(
@@ -111,7 +112,7 @@ def _list_forgotten(
             yield head, locate(session, reader, head)
 
 
-def _name_missing(session: Session, path: str, versions: Sequence[VersionHead]) -> Problem:
+def _name_missing(session: Session, path: str, versions: Sequence[VersionHead], current: VersionHead | None) -> Problem:
     record = versions[0].id
     lost = sum(not is_kept(session, head.ref) for head in versions)
     if lost:
@@ -119,16 +120,16 @@ def _name_missing(session: Session, path: str, versions: Sequence[VersionHead]) 
         mend = "Put it back, and the newest .onrecord, which has them."
         return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
     message = f"the file of memory {record} is gone; its versions are kept"
-    mend = (
-        f"Put it back (`onrecord read {record}` has its text); if you deleted it: `onrecord repair missing --retire`."
-    )
+    back = f"Put it back (`onrecord read {record}` has its text)"
+    if current is not None and (way := name_rewriting(current)):
+        back = f"Put it back, or write it: {way}"
+    mend = f"{back}; if you deleted it: `onrecord repair missing --retire`."
     return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
 
 
-def _name_awaited(path: str, record: RecordId) -> Problem:
-    message = f"no file of memory {record} is here, which another machine wrote: it may be on its way"
-    mend = f"Wait for the sync program. Its text is in its history: `onrecord read {record}`."
-    return Problem(path, 0, "missing_file", Severity.WARNING, message, mend)
+def _name_awaited(head: VersionHead) -> Problem:
+    message, mend = name_awaited(head)
+    return Problem(head.path, 0, "missing_file", Severity.WARNING, message, mend)
 
 
 def _check_file(
